@@ -65,18 +65,16 @@ static const char *doctor_person(enum ps_remedy_by by)
 	return (unsigned)by < 5 ? persons[by] : "";
 }
 
-/* Commands are not wrapped: they are there to be copied. */
 static void doctor_show_remedy(const struct doctor *doctor, const struct ps_finding *finding,
                                struct ps__buffer *out)
 {
 	char gain[512];
 
 	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", doctor_person(finding->by));
-	ps__buffer_add(out, "%*s", TEXT_COLUMN + 2, "");
-	tool_paragraph(out, finding->remedy, TEXT_COLUMN + 4, 0);
+	tool_add_command(out, finding->remedy, TEXT_COLUMN + 2, doctor->screen.width);
 	if (*finding->lasting) {
-		ps__buffer_add(out, "%*sto keep it:\n%*s", TEXT_COLUMN, "", TEXT_COLUMN + 2, "");
-		tool_paragraph(out, finding->lasting, TEXT_COLUMN + 4, 0);
+		ps__buffer_add(out, "%*sto keep it:\n", TEXT_COLUMN, "");
+		tool_add_command(out, finding->lasting, TEXT_COLUMN + 2, doctor->screen.width);
 	}
 	snprintf(gain, sizeof gain, "(%s)", finding->gain);
 	ps__buffer_add(out, "%*s", TEXT_COLUMN, "");

@@ -17,6 +17,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#define HELP_COLUMN 13
+
 static int main_run_help(int argc, char **argv);
 
 static const struct tool_command commands[] = {
@@ -36,17 +38,21 @@ static void main_print_usage(FILE *stream)
 {
 	fputs("usage: perfsage COMMAND [OPTIONS]\n"
 	      "       perfsage --help | --version\n"
-	      "\n"
-	      "Performance counters that know where: on which hardware thread, core, cache,\n"
-	      "NUMA node and package.\n"
 	      "\n",
 	      stream);
-	for (size_t index = 0; index < COMMAND_COUNT; index++)
-		fprintf(stream, "  %-10s %s\n", commands[index].name, commands[index].help);
-	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is\n"
-	      "the manual.\n"
-	      "Report bugs to " PS_BUG_ADDRESS ".\n",
-	      stream);
+	tool_print_text("Performance counters that know where: on which hardware thread, core, "
+	                "cache, NUMA node and package.",
+	                0, stream);
+	fputs("\n", stream);
+	for (size_t index = 0; index < COMMAND_COUNT; index++) {
+		fprintf(stream, "  %-*s", HELP_COLUMN - 2, commands[index].name);
+		tool_print_text(commands[index].help, HELP_COLUMN, stream);
+	}
+	fputs("\n", stream);
+	tool_print_text("\"perfsage COMMAND --help\" shows the options of a subcommand; "
+	                "perfsage(1) is the manual.",
+	                0, stream);
+	tool_print_text("Report bugs to " PS_BUG_ADDRESS ".", 0, stream);
 }
 
 static int main_print_version(void)

@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPTIONS 96
-#define HELP_COLUMN  26
-#define USUAL_WIDTH  80 /* of what is no terminal */
+#define MOST_OPTIONS   96
+#define HELP_COLUMN    26
+#define USUAL_WIDTH    80 /* of what is no terminal */
+#define SYNOPSIS_LEAD  "       "
+#define EXAMPLE_INDENT 2
 
 /* The option tables in the form that getopt_long takes. */
 struct form {
@@ -179,8 +181,7 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 	return key;
 }
 
-/* Folded to the terminal, from a column on where its first line already is. */
-static void options_print_text(const char *text, size_t column, FILE *stream)
+void tool_print_text(const char *text, size_t column, FILE *stream)
 {
 	size_t width = tool_screen_of(fileno(stream)).width;
 	struct ps__buffer line = {0}, out = {0};
@@ -205,19 +206,39 @@ static void options_print_option(const struct tool_option *option, FILE *stream)
 		fprintf(stream, "%s\n%*s", left, HELP_COLUMN, "");
 	else
 		fprintf(stream, "%-*s", HELP_COLUMN, left);
-	options_print_text(option->help, HELP_COLUMN, stream);
+	tool_print_text(option->help, HELP_COLUMN, stream);
 }
 
 static void options_print_indented(const char *lines, const char *first, FILE *stream)
 {
+	size_t width = tool_screen_of(fileno(stream)).width;
 	const char *lead = first;
+	struct ps__buffer out = {0};
+
+	for (const char *line = lines; *line; lead = SYNOPSIS_LEAD) {
+		char text[256];
+		size_t length = strcspn(line, "\n");
+		snprintf(text, sizeof text, "%.*s", (int)length, line);
+		ps__buffer_add(&out, "%s", lead);
+		tool_paragraph(&out, text, strlen(lead) + 2, width ? width : USUAL_WIDTH);
+		line += length + (line[length] == '\n');
+	}
+	tool_write(&out, stream);
+}
+
+static void options_print_examples(const char *lines, FILE *stream)
+{
+	size_t width = tool_screen_of(fileno(stream)).width;
+	struct ps__buffer out = {0};
 
 	for (const char *line = lines; *line;) {
+		char text[256];
 		size_t length = strcspn(line, "\n");
-		fprintf(stream, "%s%.*s\n", lead, (int)length, line);
+		snprintf(text, sizeof text, "%.*s", (int)length, line);
+		tool_add_command(&out, text, EXAMPLE_INDENT, width ? width : USUAL_WIDTH);
 		line += length + (line[length] == '\n');
-		lead = "       ";
 	}
+	tool_write(&out, stream);
 }
 
 void tool_usage_print(const struct tool_usage *usage, FILE *stream)
@@ -226,7 +247,7 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 
 	options_print_indented(usage->synopsis, "usage: ", stream);
 	fputs("\n", stream);
-	options_print_text(usage->summary, 0, stream);
+	tool_print_text(usage->summary, 0, stream);
 	fputs("\n", stream);
 	for (size_t index = 0; index < usage->option_count; index++) {
 		if (usage->options[index].help)
@@ -234,7 +255,7 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 	}
 	options_print_option(&help, stream);
 	fputs("\nExamples:\n", stream);
-	options_print_indented(usage->examples, "       ", stream);
+	options_print_examples(usage->examples, stream);
 }
 
 int tool_parse_number(const char *option, const char *text, long long least, long long most,

@@ -41,6 +41,9 @@ enum {
  * first word that is none. To be called with optind = 1 the first time. */
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
+/* Text of a help, folded to the terminal, from a column on where its first line already is. */
+void tool_print_text(const char *text, size_t column, FILE *stream);
+
 void tool_usage_print(const struct tool_usage *usage, FILE *stream);
 
 /* Is a word that far away still likely to be meant? */

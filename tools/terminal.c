@@ -57,7 +57,15 @@ struct tool_screen tool_screen_of(int fd)
 	return screen;
 }
 
-#define MOST_BYTES 8192
+#define MOST_BYTES       8192
+#define COMPLAINT_INDENT 2
+#define COMMAND_INDENT   2  /* of a long one */
+#define NARROWEST        24 /* columns of text; a narrower terminal wraps by itself */
+
+static enum ps__charset terminal_charset(void)
+{
+	return terminal_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
+}
 
 static const char *complainer = "";
 
@@ -70,16 +78,20 @@ int tool_complain(const char *format, ...)
 {
 	char text[MOST_BYTES];
 	va_list arguments;
+	struct ps__wrap wrap = {
+	    .indent = COMPLAINT_INDENT, .charset = terminal_charset(), .keeps_quotes = true};
 
+	int start =
+	    snprintf(text, sizeof text, "perfsage%s%s: ", *complainer ? " " : "", complainer);
 	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
+	vsnprintf(text + start, sizeof text - (size_t)start, format, arguments);
 	va_end(arguments);
 	struct ps__buffer shown = {0};
-	tool_put(&shown, text);
+	wrap.width = tool_screen_of(STDERR_FILENO).width;
+	ps__wrap_add(&shown, text, &wrap);
 	/* Earlier output comes first. */
 	fflush(NULL);
-	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer,
-	        shown.failed ? "out of memory" : ps__buffer_text(&shown));
+	fputs(shown.failed ? "perfsage: out of memory\n" : ps__buffer_text(&shown), stderr);
 	ps__buffer_clear(&shown);
 	return TOOL_FAILED;
 }
@@ -92,13 +104,6 @@ void tool_complain_lines(const char *lines)
 		tool_complain("%.*s", (int)length, lines);
 		lines += length + (lines[length] == '\n');
 	}
-}
-
-#define NARROWEST 24 /* columns of text; a narrower terminal wraps by itself */
-
-static enum ps__charset terminal_charset(void)
-{
-	return terminal_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
 }
 
 size_t tool_columns(const char *text, size_t bytes)
@@ -128,6 +133,36 @@ void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, siz
 	if (width && width < indent + NARROWEST)
 		wrap.width = indent + NARROWEST;
 	ps__wrap_add(out, text, &wrap);
+}
+
+/* The remark is prose. */
+static void terminal_add_remark(struct ps__buffer *out, const char *remark, size_t indent,
+                                size_t width)
+{
+	ps__buffer_add(out, "%*s", (int)indent, "");
+	tool_paragraph(out, remark + strspn(remark, " "), indent, width);
+}
+
+void tool_add_command(struct ps__buffer *out, const char *text, size_t indent, size_t width)
+{
+	const char *remark = strstr(text, "  (");
+	size_t bytes = remark ? (size_t)(remark - text) : strlen(text);
+	bool is_long = width && indent + tool_columns(text, bytes) > width;
+	size_t start = is_long ? COMMAND_INDENT : indent;
+	struct ps__wrap wrap = {.start = start,
+	                        .indent = start + COMMAND_INDENT,
+	                        .width = width,
+	                        .charset = terminal_charset(),
+	                        .keeps_quotes = true,
+	                        .is_command = true};
+	bool is_one_line = !width || indent + tool_columns(text, strlen(text)) <= width;
+	char command[MOST_BYTES];
+
+	snprintf(command, sizeof command, "%.*s", is_one_line ? MOST_BYTES - 1 : (int)bytes, text);
+	ps__buffer_add(out, "%*s", (int)start, "");
+	ps__wrap_add(out, command, &wrap);
+	if (remark && !is_one_line)
+		terminal_add_remark(out, remark, indent, width);
 }
 
 void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, const char *remedy)

@@ -25,7 +25,7 @@ struct tool_screen tool_screen_of(int fd);
 /* The subcommand that complains from now on; a string that stays. */
 void tool_complain_as(const char *command);
 
-/* One line on stderr. Returns TOOL_FAILED, so that `return tool_complain(...)`
+/* One message on stderr, folded on a terminal. Returns TOOL_FAILED, so that `return tool_complain(...)`
  * ends a subcommand. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A message for each line of a text. */
@@ -36,6 +36,12 @@ void tool_complain_lines(const char *lines);
  * `width` (0: no limit), with further lines indented alike; ends the line.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
+
+/*
+ * Adds lines of a shell, to be copied, from column `indent` on, or further left where that has no
+ * room in the width. A remark "  (...)" behind a command is prose.
+ */
+void tool_add_command(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 
 /* Adds the table, and below it, folded, which columns have no room in the width. */
 void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, const char *remedy);

@@ -157,6 +157,6 @@ void ps__diagnose_container(struct ps__diagnosis *d)
 	              "also root's, don't count for perf_event_open.",
 	              map);
 	ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "CAP_PERFMON counts for perf_event_open",
-	                 "start the container as root of the host, without a user namespace "
-	                 "(docker run --userns=host " PS__ADVICE_CONTAINER " ...)");
+	                 "docker run --userns=host " PS__ADVICE_CONTAINER " ...  (as root of the "
+	                 "host, without a user namespace)");
 }

@@ -47,8 +47,8 @@ static void limits_say_remedy(struct ps__diagnosis *d, const struct rlimit *limi
 		ps__draft_lasting(d, "echo 'ulimit -n %zu' >> ~/.profile", wanted);
 	} else {
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, gain,
-		                 "a line '%s  hard  nofile  %zu' in /etc/security/limits.conf and "
-		                 "a new login; then ulimit -n %zu",
+		                 "echo '%s hard nofile %zu' >> /etc/security/limits.conf  (and a "
+		                 "new login; then ulimit -n %zu)",
 		                 "*", wanted, wanted);
 	}
 }

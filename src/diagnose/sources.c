@@ -63,14 +63,14 @@ static void sources_say_unreadable(struct ps__diagnosis *d, int error)
 		               "tracefs is not mounted, or empty: nothing is in %s.", roots[0]);
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 		                 "mount -t tracefs nodev /sys/kernel/tracing");
-		ps__draft_lasting(d, "a line '" TRACEFS_LINE "' in /etc/fstab");
+		ps__draft_lasting(d, "echo '" TRACEFS_LINE "' >> /etc/fstab");
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can't be entered (%s).", roots[0],
 	               ps__probe_errno(error));
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 	                 "mount -o remount,mode=755 /sys/kernel/tracing");
-	ps__draft_lasting(d, "a line '" TRACEFS_LINE "' in /etc/fstab");
+	ps__draft_lasting(d, "echo '" TRACEFS_LINE "' >> /etc/fstab");
 }
 
 void ps__diagnose_tracepoints(struct ps__diagnosis *d)

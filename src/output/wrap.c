@@ -17,18 +17,64 @@ static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t by
 	}
 }
 
+/* The bytes of the quotation, or of the words with single blanks between them, that the text
+ * begins with. */
+static size_t wrap_kept_bytes(const char *text, const struct ps__wrap *wrap)
+{
+	const char *end = NULL;
+
+	if (wrap->keeps_quotes && *text == '\'')
+		end = strchr(text + 1, '\'');
+	if (wrap->keeps_pairs)
+		end = strstr(text, "  ");
+	if (end)
+		return (size_t)(end - text) + strcspn(end, " ");
+	return wrap->keeps_pairs ? strlen(text) : 0;
+}
+
+/* The bytes of the word that the text begins with, which may be several that have room. */
+static size_t wrap_word_bytes(const char *text, const struct ps__wrap *wrap)
+{
+	size_t bytes = strcspn(text, " "), kept = wrap_kept_bytes(text, wrap);
+	bool has_room =
+	    wrap->indent + ps__printable_columns(text, kept, wrap->charset) <= wrap->width;
+
+	return kept > bytes && has_room ? kept : bytes;
+}
+
+/* Where a further line begins that has a word of so many columns. */
+static size_t wrap_indent(const struct ps__wrap *wrap, size_t columns, size_t width)
+{
+	if (wrap->indent + columns <= width)
+		return wrap->indent;
+	return columns < width ? width - columns : 0;
+}
+
+/* A line that has nothing but blanks is used for the next one. */
+static void wrap_end_line(struct ps__buffer *buffer, bool is_command)
+{
+	ps__buffer_trim(buffer);
+	if (buffer->length && buffer->text[buffer->length - 1] != '\n')
+		ps__buffer_add(buffer, "%s\n", is_command ? " \\" : "");
+}
+
 void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__wrap *wrap)
 {
-	size_t used = wrap->start;
+	size_t used = wrap->start, width = wrap->width;
+	size_t all = used + ps__printable_columns(text, strlen(text), wrap->charset);
 	bool has_word = false;
 
+	if (width && all > width && wrap->is_command)
+		width -= strlen(" \\");
 	for (const char *word = text; word[strspn(word, " ")];) {
 		size_t blanks = strspn(word, " ");
-		size_t bytes = strcspn(word + blanks, " ");
+		size_t bytes = wrap_word_bytes(word + blanks, wrap);
 		size_t columns = ps__printable_columns(word + blanks, bytes, wrap->charset);
-		if (wrap->width && has_word && used + blanks + columns > wrap->width) {
-			ps__buffer_add(buffer, "\n%*s", (int)wrap->indent, "");
-			used = wrap->indent;
+		size_t indent = wrap_indent(wrap, columns, width);
+		if (width && used + blanks + columns > width && (has_word || indent < used)) {
+			wrap_end_line(buffer, wrap->is_command);
+			ps__buffer_add(buffer, "%*s", (int)indent, "");
+			used = indent;
 		} else {
 			ps__buffer_add(buffer, "%*s", (int)blanks, "");
 			used += blanks;

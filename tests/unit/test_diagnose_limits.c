@@ -56,7 +56,7 @@ START_TEST(a_limit_that_is_too_low_for_all_events_is_blocked)
 	fake_file("/proc/self/fd/3", "");
 	ck_assert_int_eq(diagnose(SIX_EVENTS), PS_ECOUNT);
 	check_found("descriptors", "", PS_FINDING_BLOCKED, "too low to count them at all",
-	            "nofile  50");
+	            "nofile 50");
 	fake_fail_always(FAKE_GETRLIMIT, EINVAL);
 	ck_assert_int_eq(diagnose(SIX_EVENTS), PS_ECOUNT);
 	check_found("descriptors", "", PS_FINDING_UNKNOWN, "EINVAL", NULL);
@@ -130,7 +130,7 @@ START_TEST(tracepoints_are_tried_by_opening_one)
 {
 	check_ok(diagnose("page-faults"));
 	check_found("tracepoints", "", PS_FINDING_ABSENT, "not mounted", "mount -t tracefs");
-	check_lasting("tracepoints", "mode=755 0 0' in /etc/fstab");
+	check_lasting("tracepoints", "mode=755 0 0' >> /etc/fstab");
 	fake_fail_always(FAKE_LIST, EACCES);
 	check_ok(diagnose("page-faults"));
 	check_found("tracepoints", "", PS_FINDING_BLOCKED, "EACCES", "mode=755");

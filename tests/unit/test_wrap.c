@@ -20,7 +20,47 @@ START_TEST(further_lines_are_indented)
 	           "one two\n    three\n");
 	check_wrap("one two three", (struct ps__wrap){.indent = 2}, "one two three\n");
 	check_wrap("~    an estimate", (struct ps__wrap){.indent = 5, .width = 12},
-	           "~    an\n     estimate\n");
+	           "~    an\n    estimate\n");
+}
+END_TEST
+
+START_TEST(a_word_without_room_beside_the_indent_stands_further_left)
+{
+	check_wrap("at beginning", (struct ps__wrap){.start = 5, .indent = 5, .width = 12},
+	           "at\n   beginning\n");
+	check_wrap("beginning", (struct ps__wrap){.start = 5, .indent = 5, .width = 12},
+	           "   beginning\n");
+}
+END_TEST
+
+START_TEST(a_quotation_is_one_word_where_it_has_room)
+{
+	const char *text = "it's 'two words'.";
+
+	check_wrap(text, (struct ps__wrap){.width = 12, .keeps_quotes = true},
+	           "it's\n'two words'.\n");
+	check_wrap(text, (struct ps__wrap){.width = 11, .keeps_quotes = true},
+	           "it's 'two\nwords'.\n");
+	check_wrap("it's 'a b", (struct ps__wrap){.width = 8, .keeps_quotes = true},
+	           "it's 'a\nb\n");
+}
+END_TEST
+
+START_TEST(pairs_are_kept_where_they_have_room)
+{
+	check_wrap("a 1  b 2  c 3", (struct ps__wrap){.width = 11, .keeps_pairs = true},
+	           "a 1  b 2\nc 3\n");
+	check_wrap("a 1  b 2", (struct ps__wrap){.width = 2, .keeps_pairs = true}, "a\n1\nb\n2\n");
+}
+END_TEST
+
+START_TEST(a_command_goes_on_behind_a_backslash)
+{
+	const struct ps__wrap wrap = {
+	    .indent = 2, .width = 12, .keeps_quotes = true, .is_command = true};
+
+	check_wrap("echo 'a b' | c", wrap, "echo 'a b' \\\n  | c\n");
+	check_wrap("echo 'a b' c", wrap, "echo 'a b' c\n");
 }
 END_TEST
 
@@ -57,6 +97,10 @@ int main(void)
 	TCase *tests = scene_case(suite, "wrap");
 
 	tcase_add_test(tests, further_lines_are_indented);
+	tcase_add_test(tests, a_word_without_room_beside_the_indent_stands_further_left);
+	tcase_add_test(tests, a_quotation_is_one_word_where_it_has_room);
+	tcase_add_test(tests, pairs_are_kept_where_they_have_room);
+	tcase_add_test(tests, a_command_goes_on_behind_a_backslash);
 	tcase_add_test(tests, a_word_that_is_too_long_stays_whole);
 	tcase_add_test(tests, columns_count_and_not_bytes);
 	tcase_add_test(tests, no_escape_sequence_gets_through);
