@@ -7,6 +7,7 @@
 #include "tools/command.h"
 #include "tools/terminal.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
 	OPTION_GROUP,
 	OPTION_OF,
 	OPTION_WORK,
+	OPTION_ROWS,
 	OPTION_HISTOGRAM,
 	OPTION_CONSTANT,
 	OPTION_NON_NEGATIVE,
@@ -41,6 +43,8 @@ static const struct tool_option options_of_log[] = {
     {OPTION_WORK, "work", "FIELDS", "cost: the fields that say how much work was done"},
     {OPTION_CONSTANT, "constant", NULL, "cost: each interval has a cost besides that of its work"},
     {OPTION_NON_NEGATIVE, "non-negative", NULL, "cost: no unit of work has one below 0"},
+    {OPTION_ROWS, "rows", "N",
+     "show: print at most N records as text (20 on a terminal, else all)"},
     {'o', "output", "FILE", "convert: the trace; - for stdout"},
     {OPTION_FORMAT, "format", "NAME", "convert: perfetto, a file; or otf2, a new folder"},
     {OPTION_JSON, "json", NULL, "as JSON"},
@@ -96,6 +100,7 @@ static const struct {
     {OPTION_JSON, SHOW | INTERVALS | COST},
     {'o', CONVERT},
     {OPTION_FORMAT, CONVERT},
+    {OPTION_ROWS, SHOW},
     {OPTION_GROUP, INTERVALS},
     {OPTION_BY, INTERVALS},
     {OPTION_HISTOGRAM, INTERVALS},
@@ -151,6 +156,8 @@ static int take_option(struct tool_log_options *options, int key, const char *ar
 		return ps__by_find("--by", argument, &options->by, &options->by_level) == PS_OK
 		           ? 0
 		           : (tool_complain("%s", ps_error_detail()), -1);
+	case OPTION_ROWS:
+		return tool_parse_number("--rows", argument, 1, LLONG_MAX, &options->rows);
 	case 'o':
 		options->output = argument;
 		return 0;
@@ -210,6 +217,8 @@ static int run_action(struct tool_log *log, const struct action *action, int arg
 	if (action->bit == COST && (!options->work.count || options->events.count != 1))
 		return tool_complain(
 		    "perfsage log cost needs --work FIELDS, and --of with one EVENT");
+	if (options->rows && options->format == TOOL_LOG_JSON)
+		return tool_complain("--rows is for text: JSON has all records");
 	if (action->bit == CONVERT && !options->output)
 		return tool_complain("perfsage log convert needs -o with the FILE of the trace");
 	options->may_mix = action->bit == SHOW || action->bit == CONVERT;

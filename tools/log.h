@@ -50,6 +50,7 @@ struct tool_log_options {
 	int by_level;
 	enum tool_log_format format;
 	enum tool_trace_format trace_format;
+	long long rows; /* records that show prints as text; 0: as many as a terminal should get */
 	bool has_histogram, has_constant, is_non_negative;
 	bool may_mix; /* records of several types may be shown together */
 };

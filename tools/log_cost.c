@@ -3,8 +3,10 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "output/csv.h"
+#include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
+#include "output/wrap.h"
 #include "store/attrmap.h"
 #include "tools/command.h"
 #include "tools/log.h"
@@ -13,6 +15,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define FOOTER_INDENT 18
 
 /* Rows of work and what they cost. */
 struct rows {
@@ -174,11 +179,11 @@ static void put_json(const struct tool_log *log, const struct rows *rows,
 static void add_shown(struct ps__buffer *text, double number, const char *before,
                       const char *behind)
 {
-	char shown[400];
-
-	snprintf(shown, sizeof shown, "%s%.3f%s", before,
-	         number > -0.0005 && number < 0.0005 ? 0 : number, behind);
-	ps__buffer_add(text, "%14s", isnan(number) ? "not known" : shown);
+	if (isnan(number))
+		ps__buffer_add(text, "not known");
+	else
+		ps__buffer_add(text, "%s%.3f%s", before,
+		               number > -0.0005 && number < 0.0005 ? 0 : number, behind);
 }
 
 /* A number that was made of the counts is marked as they are. */
@@ -190,44 +195,88 @@ static void add_marked(struct ps__buffer *text, const struct rows *rows, double 
 	          ps__known_mark(how->status, how->flags, &rows->look));
 }
 
-static void put_text_cost(struct ps__buffer *text, const char *name, const struct rows *rows,
-                          const struct ps_unit_cost *cost)
+static void set_cell(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text)
 {
-	struct ps__buffer shown = {0};
+	size_t columns = tool_columns(ps__buffer_text(text), text->length);
+	enum ps__style style = row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN;
 
-	tool_put(&shown, name);
-	ps__buffer_add(text, "%-24s", ps__buffer_text(&shown));
-	ps__buffer_clear(&shown);
-	add_marked(text, rows, cost->value);
-	add_marked(text, rows, cost->error);
-	add_marked(text, rows, cost->low);
-	add_marked(text, rows, cost->high);
-	ps__buffer_add(text, "\n");
+	ps__grid_set(grid, row, column, text,
+	             (struct ps__grid_cell){.columns = columns, .style = style});
+	ps__buffer_restart(text);
+}
+
+static void set_cost(struct ps__grid *grid, size_t row, const char *name, const struct rows *rows,
+                     const struct ps_unit_cost *cost)
+{
+	const double numbers[] = {cost->value, cost->error, cost->low, cost->high};
+	struct ps__buffer text = {0};
+
+	tool_put(&text, name);
+	set_cell(grid, row, 0, &text);
+	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+		add_marked(&text, rows, numbers[index]);
+		set_cell(grid, row, index + 1, &text);
+	}
+	ps__buffer_clear(&text);
+}
+
+static void put_costs(const struct tool_log *log, const struct rows *rows,
+                      const struct result *result, struct ps__buffer *text)
+{
+	static const char *const headings[] = {"Work", "cost", "error", "95% from", "to"};
+	const size_t columns = sizeof headings / sizeof headings[0];
+	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
+	struct ps__buffer heading = {0};
+	struct ps__grid grid;
+
+	text->failed |=
+	    ps__grid_create(&grid, rows->columns + 1 + log->options.has_constant, columns) != PS_OK;
+	for (size_t index = 0; !text->failed && index < columns; index++) {
+		ps__buffer_add(&heading, "%s", headings[index]);
+		set_cell(&grid, 0, index, &heading);
+	}
+	ps__buffer_clear(&heading);
+	for (size_t index = 0; !text->failed && index < rows->columns; index++)
+		set_cost(&grid, index + 1, log->options.work.names[index], rows,
+		         &result->costs[index]);
+	if (!text->failed && log->options.has_constant)
+		set_cost(&grid, rows->columns + 1, "and each interval", rows,
+		         &result->fit.constant);
+	if (!text->failed) {
+		grid.has_colour = screen.has_colour;
+		tool_add_grid(text, &grid, screen.width, " (--csv and --json have all)");
+	}
+	ps__grid_clear(&grid);
 }
 
 static void put_text(const struct tool_log *log, const struct rows *rows,
                      const struct result *result, struct ps__buffer *text)
 {
-	tool_put(text, log->events.names[0]);
-	ps__buffer_add(text, "%s%s%s of one unit of work, by least squares over %zu intervals\n\n",
+	size_t width = tool_screen_of(STDOUT_FILENO).width;
+	struct ps__buffer lines = {0};
+
+	tool_put(&lines, log->events.names[0]);
+	ps__buffer_add(&lines, "%s%s%s of one unit of work, by least squares over %zu intervals\n",
 	               *rows->look.unit ? " (" : "", rows->look.unit, *rows->look.unit ? ")" : "",
 	               rows->count);
-	ps__buffer_add(text, "%-24s%14s%14s%14s%14s\n", "Work", "cost", "error", "95% from", "to");
-	for (size_t index = 0; index < rows->columns; index++)
-		put_text_cost(text, log->options.work.names[index], rows, &result->costs[index]);
-	if (log->options.has_constant)
-		put_text_cost(text, "and each interval", rows, &result->fit.constant);
-	ps__buffer_add(text, "\nnot explained           ");
-	add_marked(text, rows, result->fit.residual);
-	ps__buffer_add(text, "\ncondition number        ");
-	add_shown(text, result->fit.condition, "", "");
-	ps__buffer_add(text, "\nattribution             ");
-	ps__known_add_words(text, &rows->known);
+	ps__wrap_add_lines(text, &lines, 0, width);
 	ps__buffer_add(text, "\n");
+	put_costs(log, rows, result, text);
+	ps__buffer_restart(&lines);
+	ps__buffer_add(&lines, "%-*s", FOOTER_INDENT, "not explained");
+	add_marked(&lines, rows, result->fit.residual);
+	ps__buffer_add(&lines, "\n%-*s", FOOTER_INDENT, "condition number");
+	add_shown(&lines, result->fit.condition, "", "");
+	ps__buffer_add(&lines, "\n%-*s", FOOTER_INDENT, "attribution");
+	ps__known_add_words(&lines, &rows->known);
+	ps__buffer_add(&lines, "\n");
 	if (rows->unknown)
-		ps__buffer_add(text,
-		               "left out                %14zu, as their work or cost isn't known\n",
-		               rows->unknown);
+		ps__buffer_add(&lines, "%-*s%zu interval%s, as the work or cost isn't known\n",
+		               FOOTER_INDENT, "left out", rows->unknown,
+		               rows->unknown == 1 ? "" : "s");
+	ps__buffer_add(text, "\n");
+	ps__wrap_add_lines(text, &lines, FOOTER_INDENT, width);
+	ps__buffer_clear(&lines);
 }
 
 static void put_csv(const struct tool_log *log, const struct rows *rows,

@@ -4,6 +4,7 @@
 #include "output/csv.h"
 #include "output/json_writer.h"
 #include "output/known.h"
+#include "output/wrap.h"
 #include "tools/command.h"
 #include "tools/log.h"
 #include "tools/terminal.h"
@@ -11,30 +12,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define TERMINAL_ROWS 20
+#define TEXT_INDENT   4
 
 struct show {
 	struct ps__buffer text;
 	struct ps__json json;
+	struct tool_screen screen;
+	uint64_t records, rows; /* rows: those that are printed at most; 0: all */
 };
 
-static void add_names(struct ps__buffer *text, const char *what, const struct ps_log_reader *reader,
+/* Lines of a stream or record, folded; empties them. */
+static void put_folded(struct show *show, struct ps__buffer *line)
+{
+	struct ps__wrap wrap = {.indent = TEXT_INDENT,
+	                        .width = show->screen.width,
+	                        .charset = PS__CHARSET_UTF8,
+	                        .keeps_pairs = true};
+
+	show->text.failed |= line->failed;
+	ps__wrap_add(&show->text, ps__buffer_text(line), &wrap);
+	ps__buffer_restart(line);
+}
+
+static void put_names(struct show *show, const char *what, const struct ps_log_reader *reader,
                       size_t stream,
                       const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
 {
+	struct ps__buffer line = {0};
 	const char *name;
 
 	for (size_t index = 0; (name = name_of(reader, stream, index)); index++) {
-		ps__buffer_add(text, "%s", index ? ", " : what);
-		tool_put(text, name);
+		ps__buffer_add(&line, "%s", index ? ", " : what);
+		tool_put(&line, name);
 	}
-	if (name_of(reader, stream, 0))
-		ps__buffer_add(text, "\n");
+	if (line.length)
+		put_folded(show, &line);
+	ps__buffer_clear(&line);
 }
 
 /* Known once all records were read. */
-static void put_stream(struct ps__buffer *text, const struct ps_log_reader *reader, size_t stream)
+static void put_stream(struct show *show, const struct ps_log_reader *reader, size_t stream)
 {
 	struct ps_log_info info = {.size = sizeof info};
+	struct ps__buffer line = {0}, *text = &line;
 
 	ps_log_describe(reader, stream, &info);
 	ps__buffer_add(text, "stream %zu  ", stream);
@@ -45,35 +68,37 @@ static void put_stream(struct ps__buffer *text, const struct ps_log_reader *read
 		ps__buffer_add(text, ", %" PRIu64 " missing", info.missing);
 	if (info.dropped)
 		ps__buffer_add(text, ", %" PRIu64 " older ones dropped", info.dropped);
-	ps__buffer_add(text, "\n");
-	add_names(text, "  events  ", reader, stream, ps_log_event_name);
-	add_names(text, "  points  ", reader, stream, ps_log_point_name);
-	add_names(text, "  fields  ", reader, stream, ps_log_field_name);
+	put_folded(show, text);
+	ps__buffer_clear(text);
+	put_names(show, "  events  ", reader, stream, ps_log_event_name);
+	put_names(show, "  points  ", reader, stream, ps_log_point_name);
+	put_names(show, "  fields  ", reader, stream, ps_log_field_name);
 }
 
 /* The time and the counts since the first point. */
-static void put_point(struct tool_log *log, struct show *show, unsigned point, uint64_t first_ns)
+static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned point,
+                      uint64_t first_ns)
 {
 	uint64_t time_ns = ps_log_time(log->reader, point);
 	const char *name = ps_log_point_name(log->reader, log->view.stream, point);
 
-	ps__buffer_add(&show->text, "  ");
-	tool_put(&show->text, name);
+	ps__buffer_add(text, "  ");
+	tool_put(text, name);
 	if (!time_ns) {
-		ps__buffer_add(&show->text, " -");
+		ps__buffer_add(text, " -");
 		return;
 	}
-	ps__buffer_add(&show->text, " %+" PRId64 "ns", (int64_t)(time_ns - first_ns));
+	ps__buffer_add(text, " %+" PRId64 "ns", (int64_t)(time_ns - first_ns));
 	if (ps_log_interval(log->reader, 0, point, NULL, log->values, log->value_room) != PS_OK)
 		return;
 	for (size_t index = 0; point && index < log->events.count; index++) {
 		struct ps__look look = log->looks[index];
 		ptrdiff_t at = log->view.events[index];
-		ps__buffer_add(&show->text, " ");
+		ps__buffer_add(text, " ");
 		if (at >= 0)
-			ps__known_add_value(&show->text, &log->values[at], &look);
+			ps__known_add_value(text, &log->values[at], &look);
 		else
-			ps__buffer_add(&show->text, "n/s");
+			ps__buffer_add(text, "n/s");
 	}
 }
 
@@ -81,23 +106,25 @@ static void put_text_record(struct tool_log *log, struct show *show,
                             const struct ps_log_record *record)
 {
 	uint64_t first_ns = ps_log_time(log->reader, 0);
+	struct ps__buffer line = {0}, *text = &line;
 	const char *name;
 
-	ps__buffer_add(&show->text, "%zu:%" PRIu64, record->stream, record->number);
+	ps__buffer_add(text, "%zu:%" PRIu64, record->stream, record->number);
 	for (unsigned field = 0; (name = ps_log_field_name(log->reader, record->stream, field));
 	     field++) {
-		char text[PS_LOG_TEXT_BYTES + 1];
+		char shown[PS_LOG_TEXT_BYTES + 1];
 		struct ps_log_value value;
 		ps_log_value(log->reader, field, &value);
-		tool_log_field_text(&value, text, sizeof text);
-		ps__buffer_add(&show->text, "  ");
-		tool_put(&show->text, name);
-		ps__buffer_add(&show->text, "=");
-		tool_put(&show->text, value.is_set ? text : "-");
+		tool_log_field_text(&value, shown, sizeof shown);
+		ps__buffer_add(text, "  ");
+		tool_put(text, name);
+		ps__buffer_add(text, "=");
+		tool_put(text, value.is_set ? shown : "-");
 	}
 	for (unsigned point = 0; ps_log_point_name(log->reader, record->stream, point); point++)
-		put_point(log, show, point, first_ns);
-	ps__buffer_add(&show->text, "\n");
+		put_point(log, text, point, first_ns);
+	put_folded(show, text);
+	ps__buffer_clear(text);
 }
 
 static void put_json_fields(struct tool_log *log, struct ps__json *json, size_t stream)
@@ -161,8 +188,10 @@ static int put_record(struct tool_log *log, const struct ps_log_record *record, 
 {
 	struct show *show = context;
 
+	show->records++;
 	if (log->options.format != TOOL_LOG_JSON) {
-		put_text_record(log, show, record);
+		if (!show->rows || show->records <= show->rows)
+			put_text_record(log, show, record);
 		return flush(show);
 	}
 	ps__json_open_line(&show->json, NULL, '{');
@@ -202,14 +231,35 @@ static void put_json_end(struct tool_log *log, struct show *show)
 	ps__json_close(&show->json, '}');
 }
 
+static void put_text_end(struct tool_log *log, struct show *show)
+{
+	size_t streams = ps_log_stream_count(log->reader);
+	struct ps__buffer line = {0};
+
+	if (show->rows && show->records > show->rows) {
+		ps__buffer_add(
+		    &line, "and %" PRIu64 " more record%s: --rows shows more, --json all",
+		    show->records - show->rows, show->records - show->rows == 1 ? "" : "s");
+		put_folded(show, &line);
+	}
+	ps__buffer_clear(&line);
+	if (streams)
+		ps__buffer_add(&show->text, "\n");
+	for (size_t stream = 0; stream < streams; stream++)
+		put_stream(show, log->reader, stream);
+}
+
 int tool_log_show(struct tool_log *log)
 {
-	struct show show = {.text = {0}};
+	struct show show = {.screen = tool_screen_of(STDOUT_FILENO),
+	                    .rows = (uint64_t)log->options.rows};
 	bool is_json = log->options.format == TOOL_LOG_JSON;
 
 	if (log->options.format == TOOL_LOG_CSV)
 		return tool_complain("perfsage log show has no CSV: records of several types have "
 		                     "different columns. --json shows them");
+	if (!show.rows && show.screen.is_terminal)
+		show.rows = TERMINAL_ROWS;
 	show.json = ps__json_create(&show.text, false);
 	if (is_json) {
 		ps__json_open(&show.json, NULL, '{');
@@ -219,11 +269,8 @@ int tool_log_show(struct tool_log *log)
 	int result = tool_log_each(log, put_record, &show);
 	if (result == 0 && is_json)
 		put_json_end(log, &show);
-	for (size_t stream = 0;
-	     result == 0 && !is_json && stream < ps_log_stream_count(log->reader); stream++) {
-		ps__buffer_add(&show.text, "%s", stream ? "" : "\n");
-		put_stream(&show.text, log->reader, stream);
-	}
+	else if (result == 0)
+		put_text_end(log, &show);
 	if (result == 0)
 		result = tool_write(&show.text, stdout);
 	ps__buffer_clear(&show.text);
