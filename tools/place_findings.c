@@ -55,18 +55,32 @@ static int number_of(const struct ps_component *component)
 }
 
 /* Cores of two packages may have one number: then the kernel's names of hardware threads tell. */
-static void say_component(const struct ps_component *component, struct ps__buffer *out)
+static void say_numbers(const struct ps_component *component, struct ps__buffer *out)
 {
 	size_t threads = ps_component_thread_count(component);
 
-	if (ps_component_type(component) == PS_COMPONENT_THREAD) {
-		ps__buffer_add(out, "CPU %d", number_of(component));
-		return;
-	}
-	ps__buffer_add(out, "the core of CPU");
-	for (size_t i = 0; i < threads; i++)
-		ps__buffer_add(out, "%s%d", i == 0 ? threads > 1 ? "s " : " " : "+",
+	if (ps_component_type(component) == PS_COMPONENT_THREAD)
+		ps__buffer_add(out, "%d", number_of(component));
+	for (size_t i = 0; i < threads && ps_component_type(component) != PS_COMPONENT_THREAD; i++)
+		ps__buffer_add(out, "%s%d", i == 0 ? "" : "+",
 		               ps_thread_cpu(ps_component_thread_at(component, i)));
+}
+
+static void say_component(const struct ps_component *component, struct ps__buffer *out)
+{
+	if (ps_component_type(component) == PS_COMPONENT_THREAD)
+		ps__buffer_add(out, "CPU ");
+	else
+		ps__buffer_add(out, "the core of CPU%s ",
+		               ps_component_thread_count(component) > 1 ? "s" : "");
+	say_numbers(component, out);
+}
+
+/* In a list of the same kind the numbers say all. */
+static bool is_same_kind(const struct ps_component *one, const struct ps_component *other)
+{
+	return ps_component_type(one) == ps_component_type(other) &&
+	       ps_component_thread_count(one) == ps_component_thread_count(other);
 }
 
 /* How many tasks took a part in it that matters: the first ones. */
@@ -137,8 +151,12 @@ static void say_finding(const struct place_run *run, const struct place_finding 
 	ps__number_add_time(out, (double)finding->ns);
 	ps__buffer_add(out, " while ");
 	for (size_t i = 0; i < idles; i++) {
+		const struct place_part *idle = &run->sums.idles[finding->first_idle + i];
 		say_before(i, idles, finding->idle_count, " or ", out);
-		say_component(run->sums.idles[finding->first_idle + i].component, out);
+		if (i > 0 && is_same_kind(idle->component, idle[-1].component))
+			say_numbers(idle->component, out);
+		else
+			say_component(idle->component, out);
 	}
 	say_others(idles, finding->idle_count, idles ? " or " : "", out);
 	ps__buffer_add(out, "%s was idle", finding->has_idle ? "" : "another one");

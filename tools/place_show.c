@@ -22,7 +22,9 @@ struct widths {
 
 /* With numbers and blanks between them, the widths of the table are 79 and 60. */
 static const struct widths usual = {23, 13, 16}, narrow = {13, 10, 10};
-#define NARROW 79
+#define NARROW    79
+#define WIDE      80
+#define MOST_MORE 40 /* columns that a wide terminal has for the CPUs */
 
 /* One line: tasks that are alike. */
 struct row {
@@ -47,6 +49,13 @@ static void show_cell(const char *text, size_t columns, struct ps__buffer *out)
 	/* No byte of a character is left alone. */
 	while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length--;
+	/* Nor is a part of a number in a list, which would be another one. */
+	for (size_t last = length; last > 0 && text[0] >= '0' && text[0] <= '9'; last--) {
+		if (text[last - 1] == ',') {
+			length = last;
+			break;
+		}
+	}
 	ps__buffer_add(out, "%.*s..%*s", (int)length, text,
 	               (int)(columns - 2 - tool_columns(text, length)), "");
 }
@@ -238,7 +247,8 @@ static void show_rest(const struct place_run *run, const bool *is_shown, struct 
 static void show_tasks(const struct place_run *run, bool shows_all, size_t width,
                        struct ps__buffer *out)
 {
-	const struct widths *widths = width && width < NARROW ? &narrow : &usual;
+	struct widths used = width && width < NARROW ? narrow : usual;
+	const struct widths *widths = &used;
 	size_t count = run->sums.task_count, rows = 0;
 	bool *is_shown = calloc(count + 1, sizeof *is_shown);
 
@@ -246,6 +256,8 @@ static void show_tasks(const struct place_run *run, bool shows_all, size_t width
 		out->failed = true;
 		return;
 	}
+	if (width > WIDE)
+		used.ran += width - WIDE < MOST_MORE ? width - WIDE : MOST_MORE;
 	ps__buffer_add(out, "%-*s %-*s %-*s %10s %6s %6s\n", (int)widths->task, "task",
 	               (int)widths->mask, "may run on", (int)widths->ran, "ran on", "for", "moves",
 	               "left");

@@ -197,6 +197,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/rows.h \
 	tests/support/scene.c \
 	tests/support/scene.h \
+	tests/support/screen.c \
+	tests/support/screen.h \
 	tests/support/skip.h \
 	tests/support/small.h \
 	tests/support/task_records.c \

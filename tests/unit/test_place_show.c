@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage place as text and JSON, of records on synthetic trees. */
 #include "support/fixture.h"
+#include "support/golden.h"
+#include "support/screen.h"
 #include "tools/place.h"
 
 #include <errno.h>
@@ -140,10 +142,59 @@ START_TEST(tasks_and_sentences_stand_below_what_was_intended)
 	    "12 main                 1*            1                  20.00 ms      0      0\n"
 	    "*: bound later. It is the last mask; the task began with another.\n"
 	    "\n"
-	    "Tasks 11 and 12 shared CPU 1 for 30.00 ms while CPU 0, CPU 2 or CPU 3 was idle,\n"
-	    "which their masks exclude.\n"
+	    "Tasks 11 and 12 shared CPU 1 for 30.00 ms while CPU 0, 2 or 3 was idle, which\n"
+	    "their masks exclude.\n"
 	    "\"Idle\": no task of this program ran or waited for its turn there. Other programs\n"
 	    "are not seen.\n");
+}
+END_TEST
+
+/* Half of the tasks are bound to a CPU each, and two share one. */
+static void run_everywhere(const char *tree, uint32_t cpus)
+{
+	char mask[16], all[16];
+
+	begin_on(tree);
+	execute();
+	snprintf(all, sizeof all, "0-%u", cpus - 1);
+	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		uint32_t tid = 11 + cpu;
+		snprintf(mask, sizeof mask, "%u", cpu);
+		create(5, tid, all, cpu % 2 ? mask : NULL);
+		in(10 + cpu % 3, tid, cpu);
+		out(50 + cpu % 7, tid, cpu, PERF_RECORD_MISC_SWITCH_OUT);
+	}
+	create(5, 11 + cpus, all, "1");
+	in(60, 11 + cpus, 1);
+	in(62, 12, 1);
+	out(70, 12, 1, PREEMPTED);
+	in(70, 11 + cpus, 1);
+	out(80, 11 + cpus, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	check_ok(place_spans_sum_up(&run, 10, 1100 * MS));
+}
+
+START_TEST(the_size_of_the_machine_does_not_decide_the_length)
+{
+	static const struct {
+		const char *tree;
+		uint32_t cpus;
+	} all[] = {{"core:2 pu:1", 2},
+	           {"[numa] l3:2 core:4 pu:2", 16},
+	           {"pack:2 [numa] l3:8 core:8 pu:2", 256},
+	           {"pack:2 [numa] l3:16 core:8 pu:2", 512}};
+	static const size_t widths[] = {60, 80, 100, 200};
+	FILE *stream = golden_open();
+	char file[32];
+
+	run_everywhere(all[_i].tree, all[_i].cpus);
+	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+		ps__buffer_restart(&text);
+		place_show(&run, false, widths[i], &text);
+		screen_check(ps__buffer_text(&text), widths[i], 48);
+		fprintf(stream, "%zu columns:\n%s\n", widths[i], ps__buffer_text(&text));
+	}
+	snprintf(file, sizeof file, "screen_place_%u.txt", all[_i].cpus);
+	golden_check_file(stream, file);
 }
 END_TEST
 
@@ -188,7 +239,7 @@ START_TEST(tasks_that_may_run_elsewhere_are_told)
 	create(5, 11, "1", NULL);
 	create(5, 12, "0-3", NULL);
 	take_turns(1);
-	check_says("was idle,\nwhere 1 of them may run.");
+	check_says("was idle, where 1\nof them may run.");
 }
 END_TEST
 
@@ -369,6 +420,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "place_show", setup, teardown);
 
 	tcase_add_test(tests, tasks_and_sentences_stand_below_what_was_intended);
+	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, 4);
 	tcase_add_test(tests, a_narrow_terminal_has_narrower_columns);
 	tcase_add_test(tests, a_command_that_is_hidden_is_told);
 	tcase_add_test(tests, tasks_that_may_run_elsewhere_are_told);
