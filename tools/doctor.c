@@ -68,9 +68,11 @@ static const char *doctor_person(enum ps_remedy_by by)
 static void doctor_show_remedy(const struct doctor *doctor, const struct ps_finding *finding,
                                struct ps__buffer *out)
 {
-	char gain[512];
+	char person[64], gain[512];
 
-	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", doctor_person(finding->by));
+	snprintf(person, sizeof person, "%s:", doctor_person(finding->by));
+	ps__buffer_add(out, "%*s", TEXT_COLUMN, "");
+	tool_paragraph(out, person, TEXT_COLUMN, doctor->screen.width);
 	tool_add_command(out, finding->remedy, TEXT_COLUMN + 2, doctor->screen.width);
 	if (*finding->lasting) {
 		ps__buffer_add(out, "%*sto keep it:\n", TEXT_COLUMN, "");

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Subcommands on terminals of 60 to 200 columns, for machines of 2 to 512 hardware threads: no line
+ * is wider than the terminal, and the machine does not decide how many there are. Golden files
+ * screen_*.txt.
+ */
+#include "support/golden.h"
+#include "support/scene.h"
+#include "support/screen.h"
+#include "support/skip.h"
+#include "test_log.h"
+#include "tools/command.h"
+#include "tools/stat.h"
+
+static const char *const machines[] = {
+    "pack:1 l2:2 l1d:1 core:1 pu:1",
+    "pack:1 [numa] l3:2 l2:4 l1d:1 core:1 pu:2",
+    "pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2",
+    "pack:2 [numa] l3:16 l2:8 l1d:1 core:1 pu:2",
+};
+static const int sizes[] = {2, 16, 256, 512};
+static const size_t widths[] = {60, 80, 100, 200};
+
+#define WIDTHS   4
+#define MACHINES 4
+
+/* Its tree is believed to be this machine's. */
+static void use_machine(int machine)
+{
+	char list[32];
+
+	snprintf(list, sizeof list, "0-%d\n", sizes[machine] - 1);
+	fake_file("/sys/devices/system/cpu/possible", list);
+	fake_file("/sys/devices/system/cpu/present", list);
+	fake_file("/sys/devices/system/cpu/online", list);
+	fake_set_affinity(list);
+	fake_set_nofile(20000);
+	fake_file("/proc/sys/kernel/osrelease", "6.1.0-47-amd64\n");
+	fake_file("/proc/self/uid_map", "0 0 4294967295\n");
+	snprintf(list, sizeof list, "0-%d", sizes[machine] - 1);
+	char status[256];
+	snprintf(status, sizeof status,
+	         "TracerPid:\t0\nCapEff:\t0000000000000000\nSeccomp:\t0\nCpus_allowed_list:\t%s\n",
+	         list);
+	fake_file("/proc/self/status", status);
+	fake_add_core_pmu(6);
+	setenv("HWLOC_SYNTHETIC", machines[machine], 1);
+	setenv("HWLOC_THISSYSTEM", "1", 1);
+}
+
+static void teardown(void)
+{
+	unsetenv("HWLOC_SYNTHETIC");
+	unsetenv("HWLOC_THISSYSTEM");
+	scene_teardown();
+}
+
+/* What another build or machine has in other words is left out: findings of these names, and from
+ * a line that begins so. */
+static void put_without(const char *text, const char *names, const char *end, FILE *stream)
+{
+	bool is_left_out = false;
+
+	for (size_t length; *text && strncmp(text, end, strlen(end)) != 0; text += length) {
+		char name[32] = "";
+		length = strcspn(text, "\n") + 1;
+		if (*text != ' ' && sscanf(text, "%*s %31s", name) == 1)
+			is_left_out = strstr(names, name) != NULL;
+		if (!is_left_out)
+			fwrite(text, 1, length, stream);
+	}
+}
+
+/* At each width; golden of the largest machine alone, as the others differ in numbers. */
+static void check_doctor(int machine, const char *line, int status, const char *file)
+{
+	FILE *stream = golden_open();
+
+	for (size_t i = 0; i < WIDTHS; i++) {
+		char *text = screen_of(widths[i], tool_doctor, line, status);
+		screen_check(text, widths[i], 11000 / widths[i]);
+		fprintf(stream, "%zu columns:\n", widths[i]);
+		put_without(text, "papi libpfm4", "If perfsage itself", stream);
+		free(text);
+	}
+	if (machine == MACHINES - 1)
+		golden_check_file(stream, file);
+	else
+		golden_drop(stream);
+}
+
+START_TEST(doctor_fits)
+{
+	use_machine(_i);
+	check_doctor(_i, "doctor -e cycles,page-faults", 0, "screen_doctor.txt");
+}
+END_TEST
+
+/* Long remedies: for containers, permissions and descriptors. */
+START_TEST(doctor_fits_where_much_is_wrong)
+{
+	use_machine(_i);
+	fake_file("/proc/sys/kernel/nmi_watchdog", "1\n");
+	fake_file("/proc/self/uid_map", "0 100000 65536\n");
+	fake_file("/.dockerenv", "");
+	fake_set_paranoid(3, false);
+	fake_set_nofile(14);
+	check_doctor(_i, "doctor -e cycles,instructions,page-faults,no-such-event", 1,
+	             "screen_doctor_blocked.txt");
+}
+END_TEST
+
+/* Without the names that libpfm4 has for the CPU that the test runs on. */
+START_TEST(list_fits)
+{
+	static const char *const lines[] = {"list [cLb]*-*s", "list --all [cLb]*-*s",
+	                                    "list no-such-word"};
+	FILE *stream = golden_open();
+
+	use_machine(_i);
+	fake_lack_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
+	for (size_t i = 0; i < WIDTHS * 3; i++) {
+		size_t width = widths[i / 3];
+		char *text = screen_of(width, tool_list, lines[i % 3], i % 3 == 2 ? 125 : 0);
+		screen_check(text, width, 100);
+		fprintf(stream, "%zu columns, %s:\n%s\n", width, lines[i % 3], text);
+		free(text);
+	}
+	if (_i == MACHINES - 1)
+		golden_check_file(stream, "screen_list.txt");
+	else
+		golden_drop(stream);
+}
+END_TEST
+
+static struct ps_eventset *model;
+static struct stat_count count;
+
+/* Each CPU has counted for a second; those of a core differ. */
+static void count_cpus(const struct stat_options *options, int cpus)
+{
+	ck_assert_ptr_nonnull(model = stat_events_create(options));
+	ck_assert_int_eq(stat_count_create(&count, model, options), 0);
+	ck_assert_int_eq(stat_start_cpus(&count, options->target.cpus), 0);
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		uint64_t cycles = UINT64_C(20000000) * (uint64_t)(100 + cpu * 7 % 16);
+		fake_advance_on(CYCLES, -1, cpu, cycles);
+		fake_advance_on(INSTRUCTIONS, -1, cpu, cycles / (cpu % 2 ? 4 : 1));
+		fake_advance_on(PAGE_FAULTS, -1, cpu, cpu == 1 ? 4711 : 0);
+	}
+	fake_run(1000000000, 1000000000);
+	stat_count_stop(&count, NULL);
+}
+
+/* Without the line of the command's own CPU time, which is no count. */
+static void put_stat(const struct stat_options *options, size_t width, size_t most_lines,
+                     FILE *golden)
+{
+	const struct stat_facts facts = {.elapsed_s = 1.0, .has_ended = true};
+	struct stat_output output = {.options = options,
+	                             .screen = {.is_terminal = true, .width = width}};
+	char *text = NULL;
+	size_t bytes;
+
+	output.stream = open_memstream(&text, &bytes);
+	ck_assert_int_eq(stat_show(&output, &count, &facts), 0);
+	fclose(output.stream);
+	screen_check(text, width, most_lines);
+	fprintf(golden, "%zu columns:\n", width);
+	put_without(text, "", "cost ", golden);
+	free(text);
+}
+
+START_TEST(stat_of_all_cpus_fits)
+{
+	const struct stat_options options = {.target.is_whole_machine = true};
+	FILE *stream = golden_open();
+	char file[32];
+
+	use_machine(_i);
+	for (size_t i = 0; i < WIDTHS; i++) {
+		count_cpus(&options, sizes[_i]);
+		put_stat(&options, widths[i], 48, stream);
+		stat_count_destroy(&count);
+		ps_eventset_destroy(model);
+	}
+	snprintf(file, sizeof file, "screen_stat_%d.txt", sizes[_i]);
+	golden_check_file(stream, file);
+}
+END_TEST
+
+START_TEST(stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy)
+{
+	char line[] = "stat -a true";
+
+	use_machine(3);
+	fake_file("/sys/devices/system/cpu/possible", "0-1\n");
+	for (size_t i = 0; i < WIDTHS; i++) {
+		char *text = screen_of(widths[i], tool_stat, line, 125);
+		screen_check(text, widths[i], 6);
+		ck_assert_msg(strstr(text, "HWLOC_SYNTHETIC=pack:2") &&
+		                  strstr(text, "'unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM'"),
+		              "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+/* Forty records of two phases, with a count for each event. */
+static void write_log(void)
+{
+	static const char *const phases[] = {"solve", "exchange of halos"};
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", "task-clock", NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	for (unsigned i = 0; i < 40; i++) {
+		fake_advance(TASK_CLOCK, 1000000 * (1 + i % 7));
+		check_ok(ps_log_set_real(stream, 1, i / 8.0));
+		check_ok(ps_log_set_text(stream, 2, phases[i % 2]));
+		log_record(stream, 10 + i % 9);
+	}
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(log_fits)
+{
+	static const struct {
+		const char *action, *options;
+	} lines[] = {{"show", ""},
+	             {"intervals", "--group phase --histogram"},
+	             {"cost", "--work units,share --of page-faults --constant"}};
+	FILE *stream = golden_open();
+	char line[128];
+
+	write_log();
+	for (size_t i = 0; i < WIDTHS * 3; i++) {
+		size_t width = widths[i / 3];
+		snprintf(line, sizeof line, "log %s %s %s", lines[i % 3].action, log_path,
+		         lines[i % 3].options);
+		char *text = screen_of(width, tool_log, line, 0);
+		screen_check(text, width, 80);
+		fprintf(stream, "%zu columns, %s %s:\n", width, lines[i % 3].action,
+		        lines[i % 3].options);
+		/* The numbers of the process are its own. */
+		put_without(text, "", "stream 0", stream);
+		free(text);
+	}
+	golden_check_file(stream, "screen_log.txt");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("screens");
+	TCase *tests = scene_case_of(suite, "screens", scene_setup, teardown);
+	TCase *logs = scene_case_of(suite, "logs", log_setup, log_teardown);
+
+	if (!screen_is_possible()) {
+		printf("SKIP: screens: there is no terminal here\n");
+		return EXIT_SUCCESS;
+	}
+	tcase_add_loop_test(tests, doctor_fits, 0, MACHINES);
+	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, MACHINES);
+	tcase_add_loop_test(tests, list_fits, 0, MACHINES);
+	tcase_add_loop_test(tests, stat_of_all_cpus_fits, 0, MACHINES);
+	tcase_add_test(logs, log_fits);
+	tcase_add_test(tests, stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy);
+	return scene_run(suite);
+}
