@@ -348,7 +348,7 @@ START_TEST(memory_that_is_used_up_is_told)
 	in(10, 10, 1);
 	fake_fail(FAKE_ALLOCATE, 0, 0);
 	check_says("The memory for records was used up, on CPU");
-	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "less memory"));
+	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "larger --memory"));
 	ck_assert_ptr_null(strstr(ps__buffer_text(&text), "0 records"));
 	ps__buffer_restart(&text);
 	place_json_add(&run, &text);
