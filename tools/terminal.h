@@ -25,8 +25,8 @@ struct tool_screen tool_screen_of(int fd);
 /* The subcommand that complains from now on; a string that stays. */
 void tool_complain_as(const char *command);
 
-/* One message on stderr, folded on a terminal. Returns TOOL_FAILED, so that `return tool_complain(...)`
- * ends a subcommand. */
+/* One message on stderr, folded on a terminal. Returns TOOL_FAILED, so that `return
+ * tool_complain(...)` ends a subcommand. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A message for each line of a text. */
 void tool_complain_lines(const char *lines);

@@ -2,8 +2,8 @@
 /* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, and
  * tells how many; in so many threads, in a child process if it's asked to, and ends as it's asked
  * to. */
-#include <perfsage/marks.h>
 #include <locale.h>
+#include <perfsage/marks.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
