@@ -157,6 +157,7 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 	    .paths = out->paths,
 	    .root = root,
 	    .is_flushed = is_flushed,
+	    .began_ns = process->started_ns,
 	    .cost_ns = (double)NAN,
 	    .threads = (double)NAN,
 	    .unmarked_threads = (double)NAN,
@@ -170,7 +171,8 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 
 static void process_note_report(const char *what, const struct collect_report *report)
 {
-	process_note("%s %d %llu %llu\n", what, (int)getpid(), (unsigned long long)report->visits,
+	process_note("%s %d.%llu %llu %llu\n", what, (int)getpid(),
+	             (unsigned long long)report->began_ns, (unsigned long long)report->visits,
 	             (unsigned long long)report->on_cpu_ns);
 }
 

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <perfsage/metric.h>
 #include <stdlib.h>
@@ -269,7 +270,7 @@ static int report_put(const struct collect_report *report, int fd, const char *n
 	return result;
 }
 
-/* "OUTPUT.PID.part"; NULL for lack of memory, or if the report goes to no file. */
+/* "OUTPUT.PID.BEGAN.part"; NULL for lack of memory, or if the report goes to no file. */
 static char *report_name_beside(const struct collect_report *report, const char *end)
 {
 	struct ps__buffer name = {0};
@@ -278,7 +279,8 @@ static char *report_name_beside(const struct collect_report *report, const char 
 	if (!report->settings->output ||
 	    (stat(report->settings->output, &what) == 0 && !S_ISREG(what.st_mode)))
 		return NULL;
-	ps__buffer_add(&name, "%s.%d.%s", report->settings->output, (int)getpid(), end);
+	ps__buffer_add(&name, "%s.%d.%" PRIu64 ".%s", report->settings->output, (int)getpid(),
+	               report->began_ns, end);
 	char *copy = name.failed ? NULL : strdup(ps__buffer_text(&name));
 	ps__buffer_clear(&name);
 	return copy;

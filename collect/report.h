@@ -34,6 +34,7 @@ struct collect_report {
 	const struct collect_metrics *metrics;
 	const struct ps_paths *paths;
 	struct ps_component *root; /* of the topology */
+	uint64_t began_ns;         /* CLOCK_MONOTONIC: tells programs of one process apart */
 	double elapsed_s;          /* since counting began; of several, the longest */
 	bool is_flushed;           /* the process went on */
 	uint64_t visits;           /* of all paths */
@@ -68,7 +69,7 @@ void collect_report_sum(struct collect_report *report);
 int collect_report_write(const struct collect_report *report);
 
 /* Writes it to a file of its own beside that one, whole, in the place of the one before:
- * OUTPUT.PID.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr. */
+ * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr. */
 int collect_report_flush(const struct collect_report *report);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads what the processes of stat --regions have left: reports, one behind the other in one file;
- * beside it "reports.PID.part" of each that ended without; and the journal.
+ * beside it "reports.PID.BEGAN.part" of each program that ended without, BEGAN being a time, as an
+ * exec keeps the PID; and the journal.
  */
 #include "base/os.h"
 #include "base/vector.h"
@@ -19,20 +20,26 @@
 
 #define PARTS "reports."
 
-/* Returns the process of a file's name, 0 if it is none of these. */
-static long reports_part_of(const char *name)
-{
-	char *end;
+/* A program: the process, and when it began to count. */
+struct reports_program {
+	long pid;
+	unsigned long long began_ns;
+};
 
-	if (strncmp(name, PARTS, strlen(PARTS)) != 0)
-		return 0;
-	long pid = strtol(name + strlen(PARTS), &end, 10);
-	return strcmp(end, ".part") == 0 ? pid : 0;
+/* Returns whether the file's name is that of a program's part. */
+static bool reports_part_of(const char *name, struct reports_program *out)
+{
+	int length = 0;
+
+	return sscanf(name, PARTS "%ld.%llu.part%n", &out->pid, &out->began_ns, &length) == 2 &&
+	       length > 0 && !name[length];
 }
 
 static int reports_is_part(const struct dirent *entry)
 {
-	return reports_part_of(entry->d_name) > 0;
+	struct reports_program program;
+
+	return reports_part_of(entry->d_name, &program);
 }
 
 /* To be freed by reports_free_parts. */
@@ -113,25 +120,26 @@ static void reports_add_heard(struct stat_heard *heard, const struct reports_num
 	heard->cpu_s += numbers->cpu_ns == UINT64_MAX ? (double)NAN : (double)numbers->cpu_ns / 1e9;
 }
 
-/* "flushed PID VISITS NANOSECONDS": the last one counts. */
-static void reports_hear_part(FILE *journal, long pid, struct stat_heard *heard)
+/* "flushed PID.BEGAN VISITS NANOSECONDS": the last one counts. */
+static void reports_hear_part(FILE *journal, const struct reports_program *program,
+                              struct stat_heard *heard)
 {
 	struct reports_numbers last = {.cpu_ns = UINT64_MAX}, numbers;
+	struct reports_program of;
 	char line[128];
-	long of;
 
 	rewind(journal);
 	while (fgets(line, sizeof line, journal)) {
-		if (sscanf(line, "flushed %ld %llu %llu", &of, &numbers.visits, &numbers.cpu_ns) ==
-		        3 &&
-		    of == pid)
+		if (sscanf(line, "flushed %ld.%llu %llu %llu", &of.pid, &of.began_ns,
+		           &numbers.visits, &numbers.cpu_ns) == 4 &&
+		    of.pid == program->pid && of.began_ns == program->began_ns)
 			last = numbers;
 	}
 	heard->flushed++;
 	reports_add_heard(heard, &last);
 }
 
-/* "began PID" of each program, "marks PID" of each process with marks, and "heard PID VISITS
+/* "began PID" of each program, "marks PID" of each program with marks, and "heard PID.BEGAN VISITS
  * NANOSECONDS" of each that left a report. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
                          struct stat_heard *heard)
@@ -145,11 +153,14 @@ static void reports_hear(const struct stat_regions *regions, struct dirent *cons
 	while (fgets(line, sizeof line, journal)) {
 		heard->programs += strncmp(line, "began ", strlen("began ")) == 0;
 		heard->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
-		if (sscanf(line, "heard %*d %llu %llu", &numbers.visits, &numbers.cpu_ns) == 2)
+		if (sscanf(line, "heard %*d.%*u %llu %llu", &numbers.visits, &numbers.cpu_ns) == 2)
 			reports_add_heard(heard, &numbers);
 	}
-	for (int part = 0; part < count; part++)
-		reports_hear_part(journal, reports_part_of(parts[part]->d_name), heard);
+	for (int part = 0; part < count; part++) {
+		struct reports_program program;
+		if (reports_part_of(parts[part]->d_name, &program))
+			reports_hear_part(journal, &program, heard);
+	}
 	fclose(journal);
 }
 

@@ -2,10 +2,12 @@
 /* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, and
  * tells how many; in so many threads, in a child process if it's asked to, and ends as it's asked
  * to. */
+#include <glob.h>
 #include <locale.h>
 #include <perfsage/marks.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,17 +49,29 @@ static void *work(void *unused)
 	return NULL;
 }
 
+/* Is there a file of the pattern? Takes it away if it is asked to. */
+static bool has_file(const char *pattern, bool unlinks)
+{
+	glob_t found;
+	bool is_there = glob(pattern, 0, NULL, &found) == 0;
+
+	if (is_there && unlinks)
+		unlink(found.gl_pathv[0]);
+	globfree(&found);
+	return is_there;
+}
+
 /* Waits until the collector has written what there was until now: not earlier. */
 static void wait_for_flush(void)
 {
 	const char *output = getenv("PERFSAGE_OUTPUT");
 	char part[4096];
 
-	snprintf(part, sizeof part, "%s.%d.part", output ? output : "", (int)getpid());
+	snprintf(part, sizeof part, "%s.%d.*.part", output ? output : "", (int)getpid());
 	/* The first one may have been begun before. */
 	for (int flush = 0; flush < 2; flush++) {
-		unlink(part);
-		for (int turn = 0; turn < 10000 && access(part, F_OK) != 0; turn++)
+		has_file(part, true);
+		for (int turn = 0; turn < 10000 && !has_file(part, false); turn++)
 			usleep(10000);
 	}
 }
@@ -91,8 +105,10 @@ static int end_by_signal(const char *how)
 	}
 	if (strcmp(how, "child") == 0)
 		return end_child();
-	if (strcmp(how, "flushed") == 0 || strcmp(how, "slow") == 0)
+	if (strcmp(how, "flushed") == 0 || strcmp(how, "slow") == 0 || strcmp(how, "exec") == 0)
 		wait_for_flush();
+	if (strcmp(how, "exec") == 0)
+		return execl("/proc/self/exe", "marked", "0", "open", (char *)NULL);
 	if (strcmp(how, "flushed") == 0)
 		raise(SIGKILL);
 	return 0;
@@ -129,7 +145,8 @@ static void work_without_descriptors(void)
 		close(descriptor);
 }
 
-/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|
+/* marked THREADS
+ * [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
  *                 unmarked|idle|full] */
 int main(int argc, char **argv)
 {
