@@ -52,7 +52,8 @@ enum ps_attribution_mode {
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
 	/* A process has counters for any CPU, and clocks for each, by which the counts are shared
 	 * out. Any other target counts as with AUTO. */
-	PS_ATTRIBUTE_TIME_SHARE
+	PS_ATTRIBUTE_TIME_SHARE,
+	PS_ATTRIBUTE_BPF /* a BPF program counts a process; any other target as with AUTO */
 };
 
 /** "thread", "core", "cache", "package", "machine"; otherwise "unknown". */

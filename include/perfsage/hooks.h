@@ -31,6 +31,7 @@ extern "C" {
 #endif
 
 struct perf_event_attr;
+union bpf_attr;
 
 struct ps_hooks {
 	size_t size; /* sizeof(struct ps_hooks), which grows with later versions */
@@ -69,6 +70,8 @@ struct ps_hooks {
 		/* Is a descriptor still that pipe's? */
 		int (*fstat)(int fd, struct stat *status);
 	} wake; /* what wakes a thread that polls */
+
+	int (*bpf)(int command, union bpf_attr *attr, size_t size_bytes); /* bpf(2) */
 };
 
 /**

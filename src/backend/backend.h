@@ -18,6 +18,7 @@ enum ps__target_kind {
 	PS__TARGET_SELF, /* the thread that opens */
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
+	PS__TARGET_CPUS,    /* all that runs on instance_cpus: bpf.c's own */
 	PS__TARGET_PROCESS, /* all its threads, and what they create from now on */
 	PS__TARGET_CGROUP   /* a control group's tasks, by CPU: its instances are those that are
 	                       online */
@@ -56,6 +57,7 @@ struct ps__target {
 	const struct ps__clock_place *clocks;
 	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
+	bool is_by_bpf;    /* a PROCESS, with instance_cpus, and without roots: bpf.c counts it */
 	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs instance_cpus */
 	/* The kernel enables the events at the task's next exec; start doesn't */
 	bool enables_on_exec;
@@ -173,6 +175,8 @@ struct ps__backend {
 	bool interrupted; /* set by read: counting was off for a while. Cleared by the set */
 	/* The same: a counter was reset behind our back, and is counted anew from there */
 	bool went_back;
+	/* The same, not cleared: some of the process's counts are missing, or may be */
+	bool has_gaps;
 	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
 	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
@@ -185,6 +189,8 @@ struct ps__backend {
 
 /* perf_event_open, directly. NULL for lack of memory. */
 struct ps__backend *ps__perf_create(void);
+/* A process, counted by a BPF program at each context switch. NULL for lack of memory. */
+struct ps__backend *ps__bpf_create(void);
 
 /*
  * Can this event be counted here, by this user? Opens and closes it. Settles the domain: an event

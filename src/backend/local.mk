@@ -3,6 +3,12 @@
 noinst_LTLIBRARIES += src/backend/libbackend.la
 src_backend_libbackend_la_SOURCES = \
 	src/backend/backend.h \
+	src/backend/bpf.c \
+	src/backend/bpf.h \
+	src/backend/bpf_code.c \
+	src/backend/bpf_explain.c \
+	src/backend/bpf_open.c \
+	src/backend/btf.c \
 	src/backend/papi.c \
 	src/backend/papi_calls.c \
 	src/backend/papi_calls.h \

@@ -186,6 +186,9 @@ void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
  * failed. */
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
 
+/* As in containers: it may forbid system calls. */
+bool ps__perf_has_seccomp_filter(void);
+
 /* perf_hybrid.c: the kinds of cores that the events are for. */
 int ps__perf_find_kinds(struct ps__perf *perf);
 uint32_t ps__perf_kinds_of(const struct ps__perf *perf,

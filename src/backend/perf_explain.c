@@ -21,7 +21,7 @@ static void read_status(char status[STATUS_BYTES])
 }
 
 /* A filter is at work, as in containers. */
-static bool has_seccomp_filter(void)
+bool ps__perf_has_seccomp_filter(void)
 {
 	char status[STATUS_BYTES];
 
@@ -68,8 +68,9 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	long enough = 2;
 
 	ps__os_read_long(PS__PARANOID_FILE, &level);
-	if (target.kind == PS__TARGET_CPU || target.kind == PS__TARGET_CGROUP) {
-		what = target.kind == PS__TARGET_CPU ? "all tasks of a CPU" : "a control group";
+	if (target.kind == PS__TARGET_CPU || target.kind == PS__TARGET_CPUS ||
+	    target.kind == PS__TARGET_CGROUP) {
+		what = target.kind == PS__TARGET_CGROUP ? "a control group" : "all tasks of a CPU";
 		enough = 0;
 	} else if (!event->attr.exclude_kernel) {
 		what = "the kernel";
@@ -108,7 +109,7 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
 {
 	/* The level answers EACCES; EPERM is what seccomp profiles and security modules answer. */
-	if (error == EPERM && has_seccomp_filter())
+	if (error == EPERM && ps__perf_has_seccomp_filter())
 		return explain_seccomp(event, error);
 	return explain_level(event, target);
 }
@@ -171,7 +172,7 @@ static int explain_probe(const struct ps__event *event, int error)
 	bool is_kernel = event->kernel_side;
 	const char *place = event->probe ? event->probe : "address";
 
-	if (error == EACCES || (error == EPERM && !has_seccomp_filter()))
+	if (error == EACCES || (error == EPERM && !ps__perf_has_seccomp_filter()))
 		return ps__fail(
 		    PS_EPERM,
 		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run "

@@ -46,7 +46,7 @@ static struct ps__place place_of(const struct ps__target *target, size_t instanc
 
 	if (target->kind == PS__TARGET_TID)
 		place.pid = target->tid;
-	if (target->kind == PS__TARGET_CPU)
+	if (target->kind == PS__TARGET_CPU || target->kind == PS__TARGET_CPUS)
 		place.pid = -1;
 	if (target->kind == PS__TARGET_CGROUP) {
 		place.pid = target->cgroup_fd;

@@ -24,12 +24,12 @@ static size_t count_hardware_groups(const struct ps__perf *perf)
 	return count;
 }
 
-/* One group alone has the hardware to itself, and its times suffice. A control group's events know
- * no other CPU. */
+/* One group alone has the hardware to itself, and its times suffice. The events of control groups
+ * and of whole CPUs know no other CPU. */
 static bool needs_residency(const struct ps__perf *perf)
 {
 	return perf->target.instance_count > 0 && perf->target.kind != PS__TARGET_CGROUP &&
-	       count_hardware_groups(perf) > 1;
+	       perf->target.kind != PS__TARGET_CPUS && count_hardware_groups(perf) > 1;
 }
 
 int ps__perf_open_dummy(const struct ps__instance *instance)

@@ -119,6 +119,9 @@ static void check_target(struct ps__perf *perf)
 	case PS__TARGET_CPU:
 		say_why(perf, "the set is attached to CPU %d: %s", perf->target.cpu, by_itself);
 		return;
+	case PS__TARGET_CPUS:
+		say_why(perf, "a BPF program reads the set's counters: %s", by_itself);
+		return;
 	case PS__TARGET_CGROUP:
 		say_why(perf, "the set is attached to a control group: %s", by_itself);
 		return;

@@ -33,6 +33,11 @@ static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
 }
 
+static int real_bpf(int command, union bpf_attr *attr, size_t size_bytes)
+{
+	return (int)syscall(SYS_bpf, command, attr, size_bytes);
+}
+
 /*
  * read, pread, open and close of the C library are cancellation points: a
  * thread that is cancelled there would leave a call of the library half done.
@@ -170,7 +175,7 @@ static void *real_allocate(size_t size_bytes)
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
 		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
 		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,             \
-		.wake.write = real_write, .wake.fstat = real_fstat,                             \
+		.wake.write = real_write, .wake.fstat = real_fstat, .bpf = real_bpf,            \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -266,6 +271,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(wake.pipe);
 	OR_REAL(wake.write);
 	OR_REAL(wake.fstat);
+	OR_REAL(bpf);
 	find_rseq();
 	return PS_OK;
 }

@@ -18,5 +18,6 @@ bool ps__proc_status_text(const char *status, const char *name, char *out, size_
 bool ps__proc_status_has_capability(const char *status, int number);
 #define PS__CAP_SYS_ADMIN 21 /* it stands for PERFMON in kernels before 5.8 */
 #define PS__CAP_PERFMON   38
+#define PS__CAP_BPF       39
 
 #endif

@@ -18,10 +18,17 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 	set->counters.target.instance_count = 0;
 	set->counters.target.instance_cpus = NULL;
 	set->counters.target.has_records = false;
+	set->counters.target.is_by_bpf = false;
 	ps__os_free(set->attribution.per_cpu.cpus);
 	set->attribution.per_cpu.cpus = NULL;
 	ps__set_forget_clocks(set);
 	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
+}
+
+bool ps__set_demands_bpf(const struct ps_eventset *set)
+{
+	return set->attribution.mode == PS_ATTRIBUTE_BPF &&
+	       set->counters.target.kind == PS__TARGET_PROCESS;
 }
 
 /* Tasks are told apart by counters on each CPU alone. */
@@ -30,6 +37,9 @@ static size_t rank_for_process(const struct ps_eventset *set,
 {
 	enum ps_attribution_mode mode = set->attribution.mode;
 
+	ranks[0] = &ps__method_bpf;
+	if (mode == PS_ATTRIBUTE_BPF)
+		return 1;
 	ranks[0] = &ps__method_per_cpu;
 	ranks[1] = &ps__method_time_share;
 	if (mode == PS_ATTRIBUTE_EXACT || set->counters.wants_tasks)
@@ -44,7 +54,8 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS])
 {
 	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO ||
-	               set->attribution.mode == PS_ATTRIBUTE_TIME_SHARE;
+	               set->attribution.mode == PS_ATTRIBUTE_TIME_SHARE ||
+	               set->attribution.mode == PS_ATTRIBUTE_BPF;
 
 	ps__set_settle_for_plain(set, "");
 	set->attribution.short_of = 0;

@@ -67,6 +67,14 @@ uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 /* method_per_cpu.c: an instance's counts, and its times. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
 
+/* attribution.c: the mode is for a process alone. */
+bool ps__set_demands_bpf(const struct ps_eventset *set);
+
+/* method_cgroup.c: instances that are counted for a set on their CPUs. The CPU of the reading is
+ * the method's to find. */
+int ps__set_read_places(struct ps_eventset *set);
+bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
+
 /* method_mixed.c: counts that can't be split, and the times on each CPU. */
 /* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
  * isn't known. */

@@ -28,8 +28,10 @@ static size_t count_supported(const struct ps_eventset *set)
 
 static size_t count_roots(const struct ps_eventset *set)
 {
-	return set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count
-	                                                       : 1;
+	bool has_roots =
+	    set->counters.target.kind == PS__TARGET_PROCESS && !set->counters.target.is_by_bpf;
+
+	return has_roots ? set->counters.target.root_count : 1;
 }
 
 /* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That

@@ -291,7 +291,8 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 	if (result != PS_OK)
 		return result;
 	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT &&
-	    mode != PS_ATTRIBUTE_LAST_CPU && mode != PS_ATTRIBUTE_TIME_SHARE) {
+	    mode != PS_ATTRIBUTE_LAST_CPU && mode != PS_ATTRIBUTE_TIME_SHARE &&
+	    mode != PS_ATTRIBUTE_BPF) {
 		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d",
 		                  (int)mode);
 	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {

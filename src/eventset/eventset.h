@@ -193,7 +193,7 @@ struct ps__attribution {
 	/* Migration records, PAPI's sets: where the counts since the last fetch belong is unknown
 	 */
 	bool has_lost;
-	bool is_lacking; /* a control group's: some of its tasks were elsewhere since ps_start */
+	bool is_lacking;     /* counts since ps_start, as of tasks that left the control group */
 	bool misses_threads; /* of a process that created threads while it was opened */
 	struct ps__per_cpu per_cpu;
 	struct ps__time_share time_share;

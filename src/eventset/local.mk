@@ -29,6 +29,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/locate.c \
 	src/eventset/method.h \
 	src/eventset/method_bound.c \
+	src/eventset/method_bpf.c \
 	src/eventset/method_cgroup.c \
 	src/eventset/method_last_cpu.c \
 	src/eventset/method_mixed.c \

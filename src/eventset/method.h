@@ -80,6 +80,7 @@ extern const struct ps__method ps__method_mixed;      /* method_mixed.c */
 extern const struct ps__method ps__method_per_cpu;    /* method_per_cpu.c */
 extern const struct ps__method ps__method_records;    /* method_records.c */
 extern const struct ps__method ps__method_cgroup;     /* method_cgroup.c */
+extern const struct ps__method ps__method_bpf;        /* method_bpf.c */
 extern const struct ps__method ps__method_places;     /* method_places.c */
 extern const struct ps__method ps__method_time_share; /* method_time_share.c */
 

@@ -73,7 +73,7 @@ static int cpu_here(const struct ps_eventset *set)
 	return set->attribution.per_cpu.cpus[0];
 }
 
-static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
+int ps__set_read_places(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
@@ -83,12 +83,19 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
+	return result;
+}
+
+static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	int result = ps__set_read_places(set);
+
 	fetch->cpu = cpu_here(set);
 	return result;
 }
 
-/* The counts are in slots already; the reader's CPU has a part in any case. */
-static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+/* The counts are in slots already; the CPU of the reading has a part in any case. */
+bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	(void)here;
 	fetch->mark = PS_ATTRIBUTION_EXACT;
@@ -125,6 +132,6 @@ const struct ps__method ps__method_cgroup = {
     .split = PS__SPLIT_PLACES,
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
-    .assign = label_here,
+    .assign = ps__set_label_places,
     .has_changed = has_cgroup_changed,
 };

@@ -21,8 +21,9 @@ static int open_backend(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	struct ps__backend *backend =
-	    set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
+	struct ps__backend *backend = set->counters.papi ? ps__papi_create(set->counters.papi)
+	                              : set->counters.target.is_by_bpf ? ps__bpf_create()
+	                                                               : ps__perf_create();
 
 	set->counters.target.enables_on_exec = set->counters.enables_on_exec;
 	set->counters.target.tells_tasks =
@@ -156,7 +157,7 @@ static int settle(struct ps_eventset *set, const struct refusal *refusal)
 	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
 
 	if (set->attribution.mode == PS_ATTRIBUTE_EXACT ||
-	    set->counters.target.kind == PS__TARGET_CGROUP ||
+	    set->counters.target.kind == PS__TARGET_CGROUP || ps__set_demands_bpf(set) ||
 	    (set->counters.wants_tasks && refusal->code != PS_ECOUNT))
 		return ps__fail(refusal->code, "%s", refusal->why);
 	ps__set_settle_for_plain(set, refusal->why);
@@ -201,7 +202,8 @@ static bool can_be_read(const struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->counters.backend;
 
-	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS)
+	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS ||
+	    set->counters.target.is_by_bpf)
 		return true;
 	uint64_t *totals =
 	    ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
@@ -218,7 +220,8 @@ static bool can_be_read(const struct ps_eventset *set)
 static void note_unknown_threads(struct ps_eventset *set)
 {
 	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||
-	    set->counters.task.fd >= 0 || set->counters.enables_on_exec)
+	    set->counters.target.is_by_bpf || set->counters.task.fd >= 0 ||
+	    set->counters.enables_on_exec)
 		return;
 	snprintf(set->attribution.why, sizeof set->attribution.why,
 	         "no /proc is mounted: of the threads that process %d had when it was attached, "

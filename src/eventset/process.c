@@ -136,7 +136,7 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 {
 	struct list now = {0};
 
-	if (set->counters.target.kind != PS__TARGET_PROCESS)
+	if (set->counters.target.kind != PS__TARGET_PROCESS || set->counters.target.is_by_bpf)
 		return false;
 	/* A process that has ended, or no descriptor to look with: to open its threads again would
 	 * be of no use. */

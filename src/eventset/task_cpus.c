@@ -20,10 +20,12 @@ static int append_cpu(int cpu, void *context)
 }
 
 /* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's
- * can't. */
+ * can't, nor a CPU's. */
 int ps__set_list_cpus(struct ps_eventset *set)
 {
-	const char *path = set->counters.target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
+	bool must_be_online =
+	    set->counters.target.kind == PS__TARGET_CGROUP || set->counters.target.is_by_bpf;
+	const char *path = must_be_online ? ONLINE : PRESENT;
 	char text[4096];
 
 	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)

@@ -2,6 +2,7 @@
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
 	tests/api/test_attr \
+	tests/api/test_bpf \
 	tests/api/test_cancel \
 	tests/api/test_cgroup \
 	tests/api/test_closed \
@@ -54,6 +55,7 @@ tests_api_libhere_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_attr_LDADD = $(api_libs)
+tests_api_test_bpf_LDADD = $(api_libs)
 tests_api_test_cancel_LDADD = $(api_libs)
 tests_api_test_cgroup_LDADD = $(api_libs)
 tests_api_test_closed_LDADD = $(api_libs)

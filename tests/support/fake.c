@@ -207,6 +207,7 @@ static void reset(void)
 	fake__files_reset();
 	fake__tasks_reset();
 	fake__memory_reset();
+	fake__bpf_reset();
 	memset(orders, 0, sizeof(orders));
 	fail_happened = false;
 	violations = 0;
@@ -241,6 +242,7 @@ void fake_install(void)
 	    .getrusage = hook_getrusage,
 	    .poll = fake__poll,
 	    .wake = {fake__pipe, fake__write, fake__fstat},
+	    .bpf = fake__bpf,
 	};
 
 	/* They stay for the process, in memory that the fake kernel doesn't watch. */

@@ -73,6 +73,7 @@ enum fake_call {
 	FAKE_PIPE,
 	FAKE_WRITE,
 	FAKE_FSTAT,
+	FAKE_BPF,
 	FAKE_CALLS
 };
 /* The nth use from now (1: the next) fails with this errno, once; n = 0 takes the order back. */
@@ -161,6 +162,17 @@ void fake_task_leave(pid_t tid, unsigned looks);
 /* It calls execve: its counters with enable_on_exec are enabled, once. */
 void fake_task_exec(pid_t tid);
 void fake_task_affinity(pid_t tid, const char *cpu_list);
+
+/* Attribution by BPF can be had: the files that it reads are there. The programs aren't run. */
+void fake_bpf_offer(void);
+void fake_bpf_put_btf(const char *type,
+                      const char *member); /* the kernel tells of this one alone */
+/* The program credits so much of the set's n'th event to the process, on this CPU. */
+void fake_bpf_credit(int cpu, size_t event, uint64_t count);
+void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns); /* and these times */
+void fake_bpf_fail_reading(void); /* an event could not be read as the process left a CPU */
+pid_t fake_bpf_process(void);     /* that is counted; 0: none */
+size_t fake_bpf_events(void);     /* that the program was told of */
 
 /* What is open now. */
 unsigned fake_open_fds(void);

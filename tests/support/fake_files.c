@@ -18,6 +18,7 @@ struct file {
 	char *path;
 	size_t length; /* of the path: paths are compared very often */
 	char *content;
+	size_t bytes; /* of a content that is no text; 0: it is */
 	int error;
 };
 
@@ -93,7 +94,21 @@ void fake__file_put(const char *path, const char *content)
 
 	free(file->content);
 	file->content = content ? strdup(content) : NULL;
+	file->bytes = 0;
 	file->error = content ? 0 : ENOENT;
+}
+
+void fake__file_put_bytes(const char *path, const void *bytes, size_t size_bytes)
+{
+	struct file *file = file_make(path);
+
+	free(file->content);
+	file->content = malloc(size_bytes);
+	if (!file->content)
+		abort();
+	memcpy(file->content, bytes, size_bytes);
+	file->bytes = size_bytes;
+	file->error = 0;
 }
 
 void fake__files_reset(void)
@@ -234,8 +249,14 @@ int fake__open(const char *path, int flags)
 	fake__fd(fd)->task = task;
 	fake__fd(fd)->is_cgroup = !file && !task && is_cgroup(path);
 	if (file) {
-		fake__fd(fd)->content = strdup(file->content);
-		fake__fd(fd)->length = strlen(file->content);
+		size_t length = file->bytes ? file->bytes : strlen(file->content);
+		char *copy = malloc(length + 1);
+		if (!copy)
+			abort();
+		memcpy(copy, file->content, length);
+		copy[length] = '\0';
+		fake__fd(fd)->content = copy;
+		fake__fd(fd)->length = length;
 	}
 	fake__unlock();
 	return fd;
@@ -299,6 +320,8 @@ int fake__fstat(int fd, struct stat *status)
 	if (!slot)
 		return fake__fail(EBADF);
 	*status = (struct stat){.st_dev = 1, .st_ino = slot->pipe.number};
+	if (slot->content) /* the file of a namespace has its number as its content */
+		status->st_ino = strtoull(slot->content, NULL, 10);
 	fake__unlock();
 	return 0;
 }

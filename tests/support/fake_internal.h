@@ -2,7 +2,7 @@
 /*
  * The fake kernel inside: what its files share. fake.c: calls, clock; fake_memory.c: memory;
  * fake_tasks.c: threads and tasks; fake_files.c: /proc and /sys; fake_pmu.c, fake_counters.c,
- * fake_ring.c: perf; fake_view.c: looking at it.
+ * fake_ring.c: perf; fake_bpf.c: bpf(2); fake_view.c: looking at it.
  */
 #ifndef PS_TESTS_FAKE_INTERNAL_H
 #define PS_TESTS_FAKE_INTERNAL_H
@@ -56,6 +56,14 @@ struct fake_fd {
 	struct fake_task *task; /* of a /proc/<tid>/stat */
 	struct fake_counter *counter;
 	bool is_cgroup; /* the folder of one */
+	enum {
+		FAKE_NO_BPF,
+		FAKE_BPF_EVENTS,
+		FAKE_BPF_SUMS,
+		FAKE_BPF_PIDS,
+		FAKE_BPF_CODE,
+		FAKE_BPF_LINK
+	} bpf;
 	struct {
 		ino_t number; /* of both ends; 0: it is none */
 		int reader;   /* the other end, of that for writing */
@@ -90,6 +98,7 @@ int fake__list_last(const char *list);
 
 const char *fake__file_content(const char *path);
 void fake__file_put(const char *path, const char *content);
+void fake__file_put_bytes(const char *path, const void *bytes, size_t size_bytes);
 void fake__files_reset(void);
 
 ssize_t fake__counter_read(struct fake_counter *counter, void *buffer,
@@ -110,6 +119,7 @@ bool fake__ring_put(struct fake_counter *counter, const struct perf_event_header
 uint64_t fake__clock_ns(void);
 
 void fake__memory_reset(void);
+void fake__bpf_reset(void);
 
 /* The hooks that live outside of fake.c. */
 void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd,
@@ -129,6 +139,7 @@ int fake__pipe(int ends[2], int flags);
 int fake__fstat(int fd, struct stat *status);
 ssize_t fake__write(int fd, const void *buffer, size_t size_bytes);
 int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int fake__bpf(int command, union bpf_attr *attr, size_t size_bytes);
 void fake__clock_pass(uint64_t ns);
 int fake__getcpu(void);
 pid_t fake__gettid(void);

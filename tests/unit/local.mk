@@ -9,6 +9,8 @@ unit_tests = \
 	tests/unit/test_attr \
 	tests/unit/test_attr_check \
 	tests/unit/test_attr_fields \
+	tests/unit/test_bpf \
+	tests/unit/test_btf \
 	tests/unit/test_buffer \
 	tests/unit/test_cgroup \
 	tests/unit/test_child \
@@ -170,6 +172,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/fake.c \
 	tests/support/fake.h \
 	tests/support/fake_arch.h \
+	tests/support/fake_bpf.c \
 	tests/support/fake_counters.c \
 	tests/support/fake_files.c \
 	tests/support/fake_internal.h \

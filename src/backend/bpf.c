@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process counted by BPF. The perf backend has events of whole CPUs. A program in the kernel
+ * reads them at each context switch; what they grew by is the process's, if the task that leaves
+ * belongs to it. So a task costs nothing, running or created, and there is a descriptor for each
+ * event and CPU, whatever the number of tasks. A reading runs the same program on each CPU.
+ */
+#include "backend/bpf.h"
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "store/recording.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* The kernel's clock of events and CLOCK_MONOTONIC may differ by so much, and by 1/64 of the time.
+ */
+#define TOLERANCE_NS 2000000u
+
+/* The clock of a CPU's events: it stands still while the CPU is offline, and for good after that.
+ */
+struct clock {
+	uint64_t enabled_ns;
+	uint64_t at_ns; /* CLOCK_MONOTONIC after it was read */
+};
+
+struct ps__bpf {
+	struct ps__backend base;
+	struct ps__backend *perf;
+	struct ps__bpf_kernel kernel;
+	const int *cpus;      /* of the instances; the set's */
+	uint32_t *events;     /* the set's, by the kernel's index: those that are supported */
+	uint64_t *words;      /* of one CPU */
+	struct clock *clocks; /* by instance */
+	bool is_counting;
+	bool is_open;
+	uint64_t stopped_ns;
+};
+
+static struct ps__bpf *bpf_of(struct ps__backend *backend)
+{
+	return (struct ps__bpf *)backend;
+}
+
+static int keep_greatest(int cpu, void *greatest)
+{
+	if (cpu > *(int *)greatest)
+		*(int *)greatest = cpu;
+	return 0;
+}
+
+/* CPUs that come later have a place, too: there it shows that nothing was counted. */
+static size_t find_cpu_limit(const struct ps__target *target)
+{
+	char text[4096];
+	int greatest = 0;
+
+	for (size_t instance = 0; instance < target->instance_count; instance++)
+		keep_greatest(target->instance_cpus[instance], &greatest);
+	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
+		ps__list_for_each(text, keep_greatest, &greatest);
+	return (size_t)greatest + 1;
+}
+
+/* A package's counter doesn't know which of its CPUs caused a count. A paused event's counter may
+ * go on. */
+static int check_event(const struct ps__event *event)
+{
+	if (event->control.is_paused)
+		return ps__fail(PS_ENOSUPP,
+		                "'%s' is paused, and attribution by BPF can't leave an event out: "
+		                "resume it",
+		                event->name);
+	if (event->scope == PS_SCOPE_THREAD && event->klass != PS__EVENT_CLASS_OTHER)
+		return PS_OK;
+	return ps__fail(PS_ECOMBO,
+	                "'%s' counts for a %s, not for a task: attach the set to a CPU with "
+	                "ps_eventset_attach_cpu",
+	                event->name, ps_scope_name(event->scope));
+}
+
+static int list_events(struct ps__bpf *bpf, const struct ps__event *events, size_t count)
+{
+	int result = PS_OK;
+
+	bpf->events = ps__os_calloc(count, sizeof *bpf->events);
+	if (!bpf->events)
+		return ps__fail_memory("an event set");
+	for (size_t event = 0; result == PS_OK && event < count; event++) {
+		if (events[event].unsupported)
+			continue;
+		result = check_event(&events[event]);
+		bpf->events[bpf->kernel.event_count++] = (uint32_t)event;
+	}
+	if (result == PS_OK && bpf->kernel.event_count > PS__BPF_EVENTS_MAX)
+		result = ps__fail(PS_ECOUNT,
+		                  "attribution by BPF takes %d events at most, and the set has %zu",
+		                  PS__BPF_EVENTS_MAX, bpf->kernel.event_count);
+	return result;
+}
+
+static int open_perf(struct ps__bpf *bpf, struct ps__event *events, size_t count,
+                     const struct ps__target *target)
+{
+	struct ps__target inner = {.kind = PS__TARGET_CPUS,
+	                           .cpu = -1,
+	                           .instance_cpus = target->instance_cpus,
+	                           .instance_count = target->instance_count};
+
+	bpf->perf = ps__perf_create();
+	if (!bpf->perf)
+		return ps__fail_memory("an event set's counters");
+	int result = bpf->perf->ops->open(bpf->perf, events, count, inner);
+	if (result == PS_OK)
+		return PS_OK;
+	bpf->perf->ops->close(bpf->perf, false);
+	bpf->perf = NULL;
+	return result == PS_EPERM ? ps__bpf_explain_events() : result;
+}
+
+/* The kernel counts these in the midst of a switch, after the program has run. */
+static bool is_late(const struct ps__event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	        event->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static int open_kernel(struct ps__bpf *bpf, const struct ps__event *events)
+{
+	bool late[PS__BPF_EVENTS_MAX];
+
+	for (size_t index = 0; index < bpf->kernel.event_count; index++)
+		late[index] = is_late(&events[bpf->events[index]]);
+	int result = ps__bpf_open(&bpf->kernel, late);
+	bpf->is_open = result == PS_OK;
+	return result;
+}
+
+static size_t index_of(const struct ps__bpf *bpf, uint32_t event)
+{
+	size_t index = 0;
+
+	while (bpf->events[index] != event)
+		index++;
+	return index;
+}
+
+/* A CPU whose kind of cores lacks the events has others in their place, which count nothing. */
+static int set_group(const struct ps__bpf *bpf, int cpu, const struct ps__group *group)
+{
+	int result = PS_OK;
+
+	for (size_t place = 0; result == PS_OK && place < group->count; place++) {
+		const struct ps__member *member = &group->members[place];
+		result =
+		    ps__bpf_set_event(&bpf->kernel, cpu, index_of(bpf, member->event), member->fd);
+	}
+	return result;
+}
+
+static int set_events(const struct ps__bpf *bpf)
+{
+	const struct ps__perf *perf = (const struct ps__perf *)bpf->perf;
+	int result = PS_OK;
+
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
+			result =
+			    set_group(bpf, bpf->cpus[index], &perf->instances[index].groups[group]);
+	}
+	return result;
+}
+
+/* Runs the program on the instance's CPU and takes its words. PS_PARTIAL: the CPU is offline. */
+static int look_at(struct ps__bpf *bpf, size_t instance)
+{
+	int cpu = bpf->cpus[instance];
+	int result = ps__bpf_flush(&bpf->kernel, cpu);
+
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	int read = ps__bpf_read(&bpf->kernel, (size_t)cpu, bpf->words);
+	return read == PS_OK ? result : read;
+}
+
+/* Before anything is counted: what was counted while events were tried is nobody's. */
+static int begin(struct ps__bpf *bpf, pid_t pid)
+{
+	for (size_t instance = 0; instance < bpf->base.instances; instance++) {
+		int result = look_at(bpf, instance);
+		if (result == PS_PARTIAL)
+			return ps__fail(PS_ESYS, "attribution by BPF: CPU %d went offline",
+			                bpf->cpus[instance]);
+		if (result != PS_OK)
+			return result;
+		bpf->clocks[instance].enabled_ns = bpf->words[ps__bpf_known_word(0) + 1];
+	}
+	return ps__bpf_set_process(&bpf->kernel, pid);
+}
+
+static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_t count,
+                    struct ps__target target)
+{
+	struct ps__bpf *bpf = bpf_of(backend);
+
+	bpf->cpus = target.instance_cpus;
+	bpf->kernel.cpu_limit = find_cpu_limit(&target);
+	int result = list_events(bpf, events, count);
+	if (result == PS_OK)
+		result = open_perf(bpf, events, count, &target);
+	if (result == PS_OK)
+		result = open_kernel(bpf, events);
+	if (result != PS_OK)
+		return result;
+	bpf->base.instances = bpf->perf->instances;
+	bpf->base.groups = bpf->perf->groups;
+	bpf->base.group_of = bpf->perf->group_of;
+	bpf->base.is_hardware = bpf->perf->is_hardware;
+	bpf->base.read_path = bpf->perf->read_path;
+	memcpy(bpf->base.why_path, bpf->perf->why_path, sizeof bpf->base.why_path);
+	bpf->words = ps__os_calloc(bpf->kernel.words, sizeof *bpf->words);
+	bpf->clocks = ps__os_calloc(bpf->base.instances, sizeof *bpf->clocks);
+	if (!bpf->words || !bpf->clocks)
+		return ps__fail_memory("an event set's counters");
+	result = set_events(bpf);
+	return result == PS_OK ? begin(bpf, target.tid) : result;
+}
+
+static int bpf_start(struct ps__backend *backend)
+{
+	struct ps__bpf *bpf = bpf_of(backend);
+	int result = bpf->perf->ops->start(bpf->perf);
+
+	if (result != PS_OK)
+		return result;
+	uint64_t now = ps__os_now_ns();
+	for (size_t instance = 0; instance < backend->instances; instance++)
+		bpf->clocks[instance].at_ns = now;
+	bpf->is_counting = true;
+	backend->started_ns = bpf->perf->started_ns;
+	backend->start_ns = bpf->perf->start_ns;
+	return PS_OK;
+}
+
+static int bpf_stop(struct ps__backend *backend)
+{
+	struct ps__bpf *bpf = bpf_of(backend);
+
+	if (bpf->is_counting)
+		bpf->stopped_ns = ps__os_now_ns();
+	bpf->is_counting = false;
+	return bpf->perf->ops->stop(bpf->perf);
+}
+
+/* Has the CPU been offline? until_ns: a time before the words were read. */
+static bool has_stood_still(struct clock *clock, uint64_t enabled_ns, uint64_t until_ns)
+{
+	int64_t passed = (int64_t)(until_ns - clock->at_ns);
+	uint64_t enabled = enabled_ns - clock->enabled_ns;
+
+	*clock = (struct clock){enabled_ns, ps__os_now_ns()};
+	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
+}
+
+static void store(const struct ps__bpf *bpf, uint64_t *totals)
+{
+	for (size_t index = 0; index < bpf->kernel.event_count; index++) {
+		const uint64_t *sum = bpf->words + ps__bpf_sum_word(index);
+		uint32_t event = bpf->events[index];
+		uint32_t group = bpf->base.group_of[event];
+		totals[2 * bpf->base.groups + event] = sum[0];
+		totals[2 * group] = sum[1];
+		totals[2 * group + 1] = sum[2];
+	}
+}
+
+/* The process ran on a CPU whose events could not be read: one that came online since, or whose
+ * event is in the error state. */
+static int look_for_failures(struct ps__bpf *bpf)
+{
+	int result = ps__bpf_read(&bpf->kernel, bpf->kernel.cpu_limit, bpf->words);
+
+	if (result == PS_OK && bpf->words[PS__BPF_FAILED])
+		bpf->base.has_gaps = true;
+	return result;
+}
+
+static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
+{
+	struct ps__bpf *bpf = bpf_of(backend);
+	struct clock *clock = &bpf->clocks[instance];
+	uint64_t until_ns = bpf->is_counting ? ps__os_now_ns() : bpf->stopped_ns;
+	int result = look_at(bpf, instance);
+
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	uint64_t enabled_ns = bpf->words[ps__bpf_known_word(0) + 1];
+	if (has_stood_still(clock, enabled_ns, until_ns) || result == PS_PARTIAL)
+		backend->has_gaps = true;
+	store(bpf, totals);
+	return instance == 0 ? look_for_failures(bpf) : PS_OK;
+}
+
+/* The program reads a counter that goes on for the sake of its group. */
+static int bpf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
+{
+	(void)event;
+	(void)pauses;
+	(void)backend;
+	return ps__fail(PS_ENOSUPP,
+	                "attribution by BPF can't leave an event out of a set: stop the "
+	                "set, or count with PS_ATTRIBUTE_EXACT");
+}
+
+/* The program sees set-user-ID programs as any other. */
+static const struct ps__uncounted *bpf_take_uncounted(struct ps__backend *backend)
+{
+	static const struct ps__uncounted none;
+
+	(void)backend;
+	return &none;
+}
+
+static int bpf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context)
+{
+	struct ps__backend *perf = bpf_of(backend)->perf;
+
+	return perf->ops->visit_counters(perf, visit, context);
+}
+
+static void bpf_close(struct ps__backend *backend, bool abandon)
+{
+	struct ps__bpf *bpf = bpf_of(backend);
+
+	if (bpf->is_open)
+		ps__bpf_close(&bpf->kernel);
+	if (bpf->perf)
+		bpf->perf->ops->close(bpf->perf, abandon);
+	ps__os_free(bpf->events);
+	ps__os_free(bpf->words);
+	ps__os_free(bpf->clocks);
+	ps__os_free(bpf);
+}
+
+static const struct ps__backend_ops bpf_ops = {.open = bpf_open,
+                                               .start = bpf_start,
+                                               .read = bpf_read,
+                                               .stop = bpf_stop,
+                                               .pause_event = bpf_pause_event,
+                                               .visit_counters = bpf_visit_counters,
+                                               .take_uncounted = bpf_take_uncounted,
+                                               .close = bpf_close};
+
+struct ps__backend *ps__bpf_create(void)
+{
+	struct ps__bpf *bpf = ps__os_calloc(1, sizeof *bpf);
+
+	if (!bpf)
+		return NULL;
+	bpf->base.ops = &bpf_ops;
+	return &bpf->base;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counts of a process by BPF: events of whole CPUs, which a program in the kernel reads at each
+ * context switch. Shared by the files that do it: bpf.c is the backend, bpf_open.c asks the kernel,
+ * bpf_code.c writes the programs, bpf_explain.c has the words for refusals, btf.c reads the
+ * kernel's description of itself.
+ */
+#ifndef PS_BACKEND_BPF_H
+#define PS_BACKEND_BPF_H
+
+#include "backend/backend.h"
+
+#include <linux/bpf.h>
+
+/* The words that the program keeps for each CPU; those of events follow. */
+enum {
+	PS__BPF_LEFT,   /* does the task that left the CPU last belong to the process? */
+	PS__BPF_FAILED, /* of the value behind the last CPU's: reads that failed, of all CPUs */
+	PS__BPF_HEAD
+};
+/* For each event: count, enabled and running time as read last; then what is the process's of
+ * each. */
+#define PS__BPF_EVENT_WORDS 6
+/* An instruction reaches so many words. */
+#define PS__BPF_EVENTS_MAX 512
+
+static inline size_t ps__bpf_known_word(size_t event)
+{
+	return PS__BPF_HEAD + event * PS__BPF_EVENT_WORDS;
+}
+static inline size_t ps__bpf_sum_word(size_t event)
+{
+	return ps__bpf_known_word(event) + 3;
+}
+
+/* Whether a process is counted is a byte, by its number; a map's value has so many of them. */
+#define PS__BPF_BYTES      64
+#define PS__BPF_BYTES_LOG  6
+#define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
+
+/* The descriptors of what is in the kernel; -1: none. */
+struct ps__bpf_kernel {
+	int events; /* a map: by CPU and event the event's descriptor */
+	int sums;   /* a map: by CPU the words above */
+	int pids;   /* a map: those bytes */
+	int switch_program, child_program;
+	int switch_link, child_link; /* as long as they are open the programs run */
+	size_t cpu_limit;
+	size_t event_count;
+	size_t words; /* of a CPU in sums */
+};
+
+/* One program as it is written; list NULL: it is only measured. */
+struct ps__bpf_code {
+	struct bpf_insn *list;
+	size_t count;
+};
+/* Runs as a task leaves a CPU, or for a reading. is_late[i]: event i counts a switch after the
+ * program has run. */
+void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
+                          const bool *is_late);
+/* Runs as a task is created. pid_offset: bytes in the kernel's task_struct. */
+void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
+                         size_t pid_offset);
+
+/* bpf_open.c: maps and programs, which run from then on. kernel has its counts; what failed is all
+ * closed. PS_OK, or a code with a detail. */
+int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late);
+void ps__bpf_close(struct ps__bpf_kernel *kernel);
+int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd);
+/* From here on it is counted, with what it creates. The map is closed. */
+int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
+/* What the CPU's task has counted until now goes to the sums. PS_PARTIAL, without a detail: the CPU
+ * is offline. */
+int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
+int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words);
+
+/* bpf_explain.c: a code and a sentence for an errno. what: for which part of it bpf(2) was
+ * called. */
+int ps__bpf_explain(enum bpf_cmd command, const char *what, int error);
+/* perf_event_open refuses events of whole CPUs, and has said why: PS_EPERM. What permits those
+ * alone is not enough. */
+int ps__bpf_explain_events(void);
+/* The numbers of processes must be the kernel's own. */
+int ps__bpf_check_namespace(void);
+
+/* btf.c: bytes from the beginning of a struct to a member. -1: there is no such thing in it, or it
+ * is damaged. */
+long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const char *member);
+/* The same of the running kernel. PS_OK, or a code with a detail. */
+int ps__btf_find_offset(const char *type, const char *member, size_t *offset);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What bpf(2) is asked for: maps, programs, and to run one for a reading. */
+#include "backend/bpf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The licence of the two programs alone: that of this library, or the GPL. */
+#define LICENCE "Dual BSD/GPL"
+
+/* The kernel gives up loading a program when a signal comes. */
+#define MOST_TRIES 8
+
+/* What a tracepoint gives to a program, by a reading: nothing left the CPU. */
+#define TRACE_WORDS 4
+
+/* The result, or -errno. */
+static int call_kernel(enum bpf_cmd command, union bpf_attr *attr)
+{
+	int result = -1;
+
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		result = ps__os.bpf((int)command, attr, sizeof *attr);
+		if (result >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return result < 0 ? -errno : result;
+}
+
+static uint64_t address(const void *memory)
+{
+	return (uint64_t)(uintptr_t)memory;
+}
+
+static int make_map(int *out, enum bpf_map_type type, size_t value_bytes, size_t values,
+                    const char *what)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.map_type = type;
+	attr.key_size = sizeof(uint32_t);
+	attr.value_size = (uint32_t)value_bytes;
+	attr.max_entries = (uint32_t)values;
+	int fd = call_kernel(BPF_MAP_CREATE, &attr);
+	if (fd < 0)
+		return ps__bpf_explain(BPF_MAP_CREATE, what, -fd);
+	*out = fd;
+	return PS_OK;
+}
+
+static int update_map(int map, uint32_t key, const void *value, const char *what)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.map_fd = (uint32_t)map;
+	attr.key = address(&key);
+	attr.value = address(value);
+	int result = call_kernel(BPF_MAP_UPDATE_ELEM, &attr);
+	return result < 0 ? ps__bpf_explain(BPF_MAP_UPDATE_ELEM, what, -result) : PS_OK;
+}
+
+static int load_program(int *out, const struct ps__bpf_code *code, const char *what)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	attr.insns = address(code->list);
+	attr.insn_cnt = (uint32_t)code->count;
+	attr.license = address(LICENCE);
+	snprintf(attr.prog_name, sizeof attr.prog_name, "perfsage");
+	int fd = call_kernel(BPF_PROG_LOAD, &attr);
+	if (fd < 0)
+		return ps__bpf_explain(BPF_PROG_LOAD, what, -fd);
+	*out = fd;
+	return PS_OK;
+}
+
+static int make_room(struct ps__bpf_code *code)
+{
+	code->list = ps__os_calloc(code->count, sizeof *code->list);
+	code->count = 0;
+	return code->list ? PS_OK : ps__fail_memory("a BPF program");
+}
+
+static int load_switch(struct ps__bpf_kernel *kernel, const bool *is_late)
+{
+	struct ps__bpf_code code = {.list = NULL};
+
+	ps__bpf_write_switch(&code, kernel, is_late);
+	int result = make_room(&code);
+	if (result != PS_OK)
+		return result;
+	ps__bpf_write_switch(&code, kernel, is_late);
+	result = load_program(&kernel->switch_program, &code, "the program of context switches");
+	ps__os_free(code.list);
+	return result;
+}
+
+static int load_child(struct ps__bpf_kernel *kernel)
+{
+	struct ps__bpf_code code = {.list = NULL};
+	size_t offset;
+	int result = ps__btf_find_offset("task_struct", "pid", &offset);
+
+	if (result != PS_OK)
+		return result;
+	ps__bpf_write_child(&code, kernel, offset);
+	result = make_room(&code);
+	if (result != PS_OK)
+		return result;
+	ps__bpf_write_child(&code, kernel, offset);
+	result = load_program(&kernel->child_program, &code, "the program of new processes");
+	ps__os_free(code.list);
+	return result;
+}
+
+static int attach(int *out, int program, const char *tracepoint)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.raw_tracepoint.name = address(tracepoint);
+	attr.raw_tracepoint.prog_fd = (uint32_t)program;
+	int fd = call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	if (fd < 0)
+		return ps__bpf_explain(BPF_RAW_TRACEPOINT_OPEN, tracepoint, -fd);
+	*out = fd;
+	return PS_OK;
+}
+
+/* Of the CPUs one value, and one for what failed on any. */
+static int make_maps(struct ps__bpf_kernel *kernel)
+{
+	size_t values = kernel->cpu_limit + 1;
+	int result = make_map(&kernel->events, BPF_MAP_TYPE_PERF_EVENT_ARRAY, sizeof(uint32_t),
+	                      kernel->cpu_limit * kernel->event_count, "the map of events");
+
+	if (result == PS_OK)
+		result = make_map(&kernel->sums, BPF_MAP_TYPE_ARRAY,
+		                  kernel->words * sizeof(uint64_t), values, "the map of counts");
+	if (result == PS_OK)
+		result = make_map(&kernel->pids, BPF_MAP_TYPE_ARRAY, PS__BPF_BYTES,
+		                  PS__BPF_PIDS_LIMIT / PS__BPF_BYTES, "the map of processes");
+	return result;
+}
+
+/* Children are seen before anything is counted. */
+static int open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
+{
+	int result = ps__bpf_check_namespace();
+
+	if (result == PS_OK)
+		result = make_maps(kernel);
+	if (result == PS_OK)
+		result = load_switch(kernel, is_late);
+	if (result == PS_OK)
+		result = load_child(kernel);
+	if (result == PS_OK)
+		result = attach(&kernel->child_link, kernel->child_program, "task_newtask");
+	if (result == PS_OK)
+		result = attach(&kernel->switch_link, kernel->switch_program, "sched_switch");
+	return result;
+}
+
+int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
+{
+	kernel->events = kernel->sums = kernel->pids = -1;
+	kernel->switch_program = kernel->child_program = -1;
+	kernel->switch_link = kernel->child_link = -1;
+	/* Whole cache lines: each CPU writes to its own. */
+	kernel->words = (ps__bpf_known_word(kernel->event_count) + 7) & ~(size_t)7;
+	int result = open_all(kernel, is_late);
+	if (result != PS_OK)
+		ps__bpf_close(kernel);
+	return result;
+}
+
+/* Is it an object of bpf(2)'s? The program may have closed it, and opened something else under the
+ * number. */
+static bool is_object(int fd)
+{
+	struct bpf_map_info info; /* the beginning is the same of all kinds */
+	union bpf_attr attr;
+
+	memset(&info, 0, sizeof info);
+	memset(&attr, 0, sizeof attr);
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = sizeof info.type;
+	attr.info.info = address(&info);
+	int result = call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	return result != -EBADF && result != -EINVAL;
+}
+
+static void close_object(int *fd)
+{
+	if (*fd >= 0 && is_object(*fd))
+		ps__os.close(*fd);
+	*fd = -1;
+}
+
+void ps__bpf_close(struct ps__bpf_kernel *kernel)
+{
+	close_object(&kernel->switch_link);
+	close_object(&kernel->child_link);
+	close_object(&kernel->switch_program);
+	close_object(&kernel->child_program);
+	close_object(&kernel->events);
+	close_object(&kernel->sums);
+	close_object(&kernel->pids);
+}
+
+int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd)
+{
+	uint32_t value = (uint32_t)fd;
+
+	return update_map(kernel->events, (uint32_t)((size_t)cpu * kernel->event_count + event),
+	                  &value, "an event");
+}
+
+/* Nothing else is counted yet, so the bytes beside it are 0, and stay so. */
+int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid)
+{
+	unsigned char bytes[PS__BPF_BYTES] = {0};
+
+	if (pid < 0 || pid >= PS__BPF_PIDS_LIMIT)
+		return ps__fail(PS_ESYS, "attribution by BPF: there is no process %d", (int)pid);
+	bytes[pid % PS__BPF_BYTES] = 1;
+	int result = update_map(kernel->pids, (uint32_t)pid / PS__BPF_BYTES, bytes, "a process");
+	close_object(&kernel->pids);
+	return result;
+}
+
+int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu)
+{
+	const uint64_t words[TRACE_WORDS] = {0};
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.test.prog_fd = (uint32_t)kernel->switch_program;
+	attr.test.ctx_in = address(words);
+	attr.test.ctx_size_in = sizeof words;
+	attr.test.flags = BPF_F_TEST_RUN_ON_CPU;
+	attr.test.cpu = (uint32_t)cpu;
+	int result = call_kernel(BPF_PROG_TEST_RUN, &attr);
+	if (result == -ENXIO)
+		return PS_PARTIAL;
+	return result < 0 ? ps__bpf_explain(BPF_PROG_TEST_RUN, "a reading", -result) : PS_OK;
+}
+
+int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words)
+{
+	uint32_t key = (uint32_t)cpu;
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof attr);
+	attr.map_fd = (uint32_t)kernel->sums;
+	attr.key = address(&key);
+	attr.value = address(words);
+	int result = call_kernel(BPF_MAP_LOOKUP_ELEM, &attr);
+	return result < 0 ? ps__bpf_explain(BPF_MAP_LOOKUP_ELEM, "a reading", -result) : PS_OK;
+}

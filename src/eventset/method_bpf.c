@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process that a BPF program counts: on each CPU it reads the CPU's events at each context
+ * switch, and credits them to the process if one of its tasks leaves. So the counts are split by
+ * nature, and a task costs nothing; each reading asks all CPUs. src/backend/bpf.c does it.
+ */
+#include "base/error.h"
+#include "eventset/attribution.h"
+#include "eventset/eventset.h"
+
+/* The program knows processes by number, and begins as it is loaded. */
+static int prepare_bpf(struct ps_eventset *set)
+{
+	if (set->counters.wants_tasks)
+		return ps__fail(PS_ENOSUPP,
+		                "attribution by BPF doesn't tell the tasks of a process apart "
+		                "(ps_eventset_set_tasks): PS_ATTRIBUTE_EXACT does");
+	if (set->counters.enables_on_exec)
+		return ps__fail(PS_ENOSUPP,
+		                "attribution by BPF can't begin with an exec "
+		                "(ps_eventset_set_enable_on_exec): PS_ATTRIBUTE_EXACT can");
+	set->counters.target.is_by_bpf = true;
+	return ps__set_list_cpus(set);
+}
+
+/* The CPU of the process's first thread, or where that was last, stands for the reading. */
+static int read_bpf(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	int result = ps__set_read_places(set);
+
+	set->attribution.is_lacking |= set->counters.backend->has_gaps;
+	set->attribution.last_cpu = ps__set_look_at_task(set);
+	fetch->cpu = set->attribution.last_cpu;
+	return result;
+}
+
+/* A CPU that isn't known has no part, unless nothing else has. */
+static bool label_bpf(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	bool has_part = ps__set_label_places(set, fetch, here);
+
+	return has_part && (fetch->cpu >= 0 || set->recorder.active_count == 0);
+}
+
+/* A CPU's events end when it goes offline. */
+static bool has_bpf_changed(const struct ps_eventset *set)
+{
+	return ps__set_has_other_cpus(set) || set->counters.backend->has_gaps;
+}
+
+const struct ps__method ps__method_bpf = {
+    .split = PS__SPLIT_PLACES,
+    .prepare = prepare_bpf,
+    .read = read_bpf,
+    .assign = label_bpf,
+    .has_changed = has_bpf_changed,
+};
