@@ -67,6 +67,8 @@ static const char *conflicts_find_method(const struct stat_options *options)
 		return "--method whole excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_TIME_SHARE && stat_options_tell_tasks(options))
 		return "--method time-share excludes --tasks and --processes";
+	if (target->method == STAT_METHOD_BPF && stat_options_tell_tasks(options))
+		return "--method bpf excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_CGROUP && target->pid_count)
 		return "--method cgroup needs a command: a running process isn't moved";
 	if (target->method == STAT_METHOD_CGROUP && stat_options_tell_tasks(options))

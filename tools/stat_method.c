@@ -19,7 +19,8 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_PER_CPU] = "per-cpu",
                                     [STAT_METHOD_CGROUP] = "cgroup",
                                     [STAT_METHOD_WHOLE] = "whole",
-                                    [STAT_METHOD_TIME_SHARE] = "time-share"};
+                                    [STAT_METHOD_TIME_SHARE] = "time-share",
+                                    [STAT_METHOD_BPF] = "bpf"};
 
 /* From so many copies on a control group is tried: they add half to what creating a thread
  * takes. */
@@ -41,7 +42,7 @@ int stat_method_parse(const char *word, enum stat_method *method)
 			return 0;
 		}
 	}
-	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup, time-share or whole",
+	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup, bpf, time-share or whole",
 	              word);
 	return -1;
 }
@@ -115,6 +116,9 @@ void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 		method_add_time_share(how, out);
 	else if (how->method == STAT_METHOD_WHOLE)
 		ps__buffer_add(out, "whole: a task's events count on any CPU");
+	else if (how->method == STAT_METHOD_BPF)
+		ps__buffer_add(out, "bpf: a program in the kernel reads each CPU's events at its "
+		                    "context switches, which all tasks of the machine pay for");
 	else
 		ps__buffer_add(out, "cgroup: a control group for the command, which its tasks "
 		                    "don't pay for");

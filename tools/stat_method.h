@@ -14,7 +14,8 @@ enum stat_method {
 	STAT_METHOD_CGROUP,  /* events on each CPU, for a control group with the tasks */
 	STAT_METHOD_WHOLE,   /* each task has copies of all events, for any CPU: no split */
 	/* Those, and a clock for each CPU, by which the counts are shared out. */
-	STAT_METHOD_TIME_SHARE
+	STAT_METHOD_TIME_SHARE,
+	STAT_METHOD_BPF /* events on each CPU, which a program in the kernel reads at each switch */
 };
 
 /* The choice for one run. */

@@ -63,6 +63,7 @@ static int start_set(struct stat_count *count, struct ps_eventset *set, int atta
 	return start_try_set(count, set, attached) == PS_OK ? 0 : start_complain();
 }
 
+/* The child counts from its exec on; by BPF from here on, where it waits. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
 	struct ps_eventset *set;
@@ -70,7 +71,7 @@ static int start_waiting(struct stat_count *count, pid_t pid)
 	count->uncounted.is_of_processes = true;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
-	ps_eventset_set_enable_on_exec(set, 1);
+	ps_eventset_set_enable_on_exec(set, count->how.method != STAT_METHOD_BPF);
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
 }
 

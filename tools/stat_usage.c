@@ -14,8 +14,8 @@ static const struct tool_option options_of_stat[] = {
     {'C', "cpu", "LIST", "count these whole CPUs alone, as 0-3,8"},
     {OPTION_CGROUP, "cgroup", "PATH", "count a control group: all tasks in it, and below it"},
     {OPTION_METHOD, "method", "HOW",
-     "how a command or process is counted: per-cpu, cgroup,\ntime-share (estimated split), whole "
-     "(none), or auto"},
+     "how a command or process is counted: per-cpu, cgroup,\nbpf, time-share (estimated split), "
+     "whole (none), or auto"},
     {OPTION_EXACT, "exact", NULL, "fail if the split by hardware thread isn't exact"},
     {OPTION_BY, "by", "TYPE",
      "sums for each cpu, core, cache, numa, die, package,\ngroup or machine, also in JSON and "
@@ -108,7 +108,7 @@ static const struct tool_option options_of_perf[] = {
     {OPTION_OF_PERF, "per-cluster", NULL, "--by group has what is between core and package"},
     {OPTION_OF_PERF, "no-csv-summary", NULL, "--csv has the rows of each interval alone"},
     {OPTION_OF_PERF, "no-big-num", NULL, "four digits are the default; --raw shows all"},
-    {OPTION_OF_PERF, "bpf-counters", NULL, "--method cgroup counts a command without copies"},
+    {OPTION_OF_PERF, "bpf-counters", NULL, "--method bpf counts so"},
     {OPTION_OF_PERF, "bpf-prog", "ID", "a BPF program isn't counted apart"},
     {OPTION_OF_PERF, "iostat", NULL, "name the PMU's events; perfsage list has them"},
 };

@@ -18,6 +18,7 @@ START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_PER_CPU, 5), 5 * cpus);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_WHOLE, 5), 5);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_CGROUP, 5), 0);
+	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_BPF, 5), 0);
 	ck_assert_int_eq((int)stat_method_choose(many), STAT_METHOD_CGROUP);
 	ck_assert_int_eq((int)stat_method_choose(many - 1), STAT_METHOD_PER_CPU);
 }
@@ -48,6 +49,10 @@ START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 	           "method      time-share: a thread that is created takes 69 copies of events and "
 	           "clocks; --method per-cpu takes more, and splits exactly; --method cgroup isn't "
 	           "possible: no\n");
+	check_line(
+	    (struct stat_how){.method = STAT_METHOD_BPF},
+	    "method      bpf: a program in the kernel reads each CPU's events at its context "
+	    "switches, which all tasks of the machine pay for\n");
 	check_line((struct stat_how){.method = STAT_METHOD_CGROUP, .left_s = 1.5},
 	           "method      cgroup: a control group for the command, which its tasks don't "
 	           "pay for\n"
