@@ -162,7 +162,8 @@ static ssize_t read_bytes(int fd, unsigned char *out, size_t size_bytes)
 	return (ssize_t)length;
 }
 
-/* The header tells how much there is. NULL with an errno. */
+/* The header tells how much there is. NULL with an errno. Outside of malloc, which would keep the
+ * megabytes for the program, whose forks would copy them. */
 static unsigned char *read_btf(int fd, size_t *size_bytes)
 {
 	struct btf_header header = {0};
@@ -175,14 +176,14 @@ static unsigned char *read_btf(int fd, size_t *size_bytes)
 	if (length < (ssize_t)sizeof header || *size_bytes < sizeof header ||
 	    *size_bytes > MOST_BYTES)
 		return NULL;
-	unsigned char *bytes = ps__os_calloc(1, *size_bytes);
+	unsigned char *bytes = ps__os_pages_create(*size_bytes);
 	if (!bytes)
 		return NULL;
 	memcpy(bytes, &header, sizeof header);
 	length = read_bytes(fd, bytes + sizeof header, *size_bytes - sizeof header);
 	if (length >= 0)
 		return bytes;
-	ps__os_free(bytes);
+	ps__os_pages_destroy(bytes, *size_bytes);
 	errno = (int)-length;
 	return NULL;
 }
@@ -206,7 +207,7 @@ int ps__btf_find_offset(const char *type, const char *member, size_t *offset)
 		    "CONFIG_DEBUG_INFO_BTF",
 		    KERNEL_BTF, strerror(error));
 	long found = ps__btf_offset(bytes, size_bytes, type, member);
-	ps__os_free(bytes);
+	ps__os_pages_destroy(bytes, size_bytes);
 	if (found < 0)
 		return ps__fail(PS_ENOSUPP,
 		                "attribution by BPF: %s tells of no member '%s' of struct %s",

@@ -284,7 +284,7 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 {
 	static const enum fake_call calls[] = {FAKE_OPEN,  FAKE_READ,     FAKE_PERF_EVENT_OPEN,
 	                                       FAKE_IOCTL, FAKE_ALLOCATE, FAKE_CLOSE,
-	                                       FAKE_FSTAT, FAKE_BPF};
+	                                       FAKE_FSTAT, FAKE_BPF,      FAKE_MMAP};
 
 	for (size_t call = 0; call < sizeof(calls) / sizeof(calls[0]); call++) {
 		bool happened = true;
