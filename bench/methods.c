@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways to be counted: not at all, by a plain group, pinned, by groups for each
- * CPU, by migration records, with the whole process, with a control group. */
+ * CPU, by migration records, with the whole process, with a control group, by BPF. */
 #include "methods.h"
 
 #include "harness.h"
@@ -115,6 +115,19 @@ static int open_process(struct method_state *state)
 	return 0;
 }
 
+static void prepare_bpf(struct method_state *state, int events)
+{
+	method_prepare(state, events, PS_ATTRIBUTE_BPF);
+}
+
+static int open_bpf(struct method_state *state)
+{
+	bench_expect_ok(ps_eventset_clone(&state->set, state->model), "ps_eventset_clone");
+	bench_expect_ok(ps_eventset_attach_process(state->set, getpid()),
+	                "ps_eventset_attach_process");
+	return ps_start(state->set) == PS_OK ? 0 : -EPERM;
+}
+
 /* The hierarchy that perf knows; false: none is mounted. */
 static bool find_hierarchy(char *point, size_t size_bytes)
 {
@@ -198,11 +211,12 @@ static void close_set(struct method_state *state)
 }
 
 const struct method bench_methods[METHOD_COUNT] = {
-    {"none", prepare_none, open_none, use_none, use_none, NULL},
-    {"group", prepare_group, open_set, read_set, close_set, NULL},
-    {"pinned", prepare_auto, open_set, read_set, close_set, NULL},
-    {"exact", prepare_exact, open_set, read_set, close_set, NULL},
-    {"records", prepare_records, open_records, read_set, close_set, NULL},
-    {"process", prepare_auto, open_process, read_set, close_set, NULL},
-    {"cgroup", prepare_cgroup, open_cgroup, read_set, close_set, remove_cgroup},
+    {"none", prepare_none, open_none, use_none, use_none, NULL, false},
+    {"group", prepare_group, open_set, read_set, close_set, NULL, false},
+    {"pinned", prepare_auto, open_set, read_set, close_set, NULL, false},
+    {"exact", prepare_exact, open_set, read_set, close_set, NULL, false},
+    {"records", prepare_records, open_records, read_set, close_set, NULL, false},
+    {"process", prepare_auto, open_process, read_set, close_set, NULL, false},
+    {"cgroup", prepare_cgroup, open_cgroup, read_set, close_set, remove_cgroup, false},
+    {"bpf", prepare_bpf, open_bpf, read_set, close_set, NULL, true},
 };

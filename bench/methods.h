@@ -6,6 +6,8 @@
 
 #include "counted.h"
 
+#include <stdbool.h>
+
 /* Opened in the process that is counted. */
 struct method_state {
 	struct ps_topology *topology;
@@ -22,9 +24,10 @@ struct method {
 	void (*close)(struct method_state *state);
 	/* In the parent, when the counted process is gone; NULL: nothing to do */
 	void (*cleanup)(pid_t pid);
+	bool acts_on_all; /* it slows down all tasks while it is open */
 };
 
-#define METHOD_COUNT 7
+#define METHOD_COUNT 8
 /* No events at all comes first: what the others are compared with. */
 extern const struct method bench_methods[METHOD_COUNT];
 
