@@ -69,7 +69,8 @@ void collect_report_sum(struct collect_report *report);
 int collect_report_write(const struct collect_report *report);
 
 /* Writes it to a file of its own beside that one, whole, in the place of the one before:
- * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr. */
+ * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr.
+ */
 int collect_report_flush(const struct collect_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-or-later */
 /*
  * The two BPF programs, written an instruction at a time: so no compiler for BPF and no library is
  * needed. The kernel lends some of the functions that they call only to programs whose licence the
