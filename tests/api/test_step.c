@@ -7,6 +7,7 @@
  */
 #include "here.h"
 #include "support/resident.h"
+#include "support/small.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -20,7 +21,7 @@
 #define MOST_STEPS 20000
 #define REHEARSALS 12
 /* Each one takes a minute: PS_TEST_STRIDE=1. */
-#define STRIDE 13
+#define STRIDE ps_test_size(13, 61)
 /* So many calls in full after each jump; and the storage that it takes. */
 #define ROWS 60000
 

@@ -4,11 +4,13 @@
  * snapshots of the same moments tell.
  */
 #include "test_log.h"
+#include "support/small.h"
 
 #include <sys/stat.h>
 
 #define CPUS    4
-#define ROUNDS  4000
+#define MOST    4000 /* rounds */
+#define ROUNDS  ((unsigned)ps_test_serial_size(MOST, 1000))
 #define RECORDS 700 /* more than a block has */
 
 /* Numbers that are the same everywhere. */
@@ -23,8 +25,8 @@ static unsigned next_number(unsigned below)
 /* Snapshots of a twin set, at the moments of the log's points: what a record holds. */
 struct twin {
 	struct ps_eventset *set;
-	struct ps_snapshot *points[ROUNDS][2]; /* NULL: not taken for this record */
-	long long units[ROUNDS];
+	struct ps_snapshot *points[MOST][2]; /* NULL: not taken for this record */
+	long long units[MOST];
 };
 
 static void take_both(struct ps_log_stream *stream, struct twin *twin, unsigned round,
@@ -36,9 +38,10 @@ static void take_both(struct ps_log_stream *stream, struct twin *twin, unsigned 
 
 static void write_randomly(struct ps_log_stream *stream, struct twin *twin)
 {
+	unsigned rounds = ROUNDS;
 	long long units = 0;
 
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		if (round == 0 || next_number(4))
 			take_both(stream, twin, round, BEGIN);
 		for (unsigned moves = next_number(3); moves > 0; moves--)
@@ -142,6 +145,7 @@ START_TEST(all_intervals_are_those_of_snapshots)
 	struct ps_log *log = log_of(NULL);
 	struct ps_log_stream *stream = log_stream(log, set);
 	struct ps_log_record record = {.size = sizeof record};
+	unsigned rounds = ROUNDS;
 
 	twin->set = scene_started(EVENT, "minor-faults", NULL);
 	write_randomly(stream, twin);
@@ -149,16 +153,16 @@ START_TEST(all_intervals_are_those_of_snapshots)
 	ps_log_destroy(log);
 	struct ps_log_reader *reader = log_reader();
 	ck_assert_uint_eq(ps_log_stream_count(reader), 1);
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		check_ok(ps_log_next(reader, &record));
 		check_record(reader, twin, round, &record);
 	}
 	check_fails(ps_log_next(reader, &record), PS_ENOEVST);
 	struct ps_log_info info = log_info(reader, 0);
-	ck_assert_uint_eq(info.records, ROUNDS);
+	ck_assert_uint_eq(info.records, rounds);
 	ck_assert_uint_eq(info.missing + info.dropped + ps_log_damaged_blocks(reader), 0);
 	ps_log_close(reader);
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		ps_snapshot_destroy(twin->points[round][BEGIN]);
 		ps_snapshot_destroy(twin->points[round][END]);
 	}

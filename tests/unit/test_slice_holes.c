@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lost records of switches: nothing is guessed of the time in which they were written. */
+#include "support/small.h"
 #include "test_slices.h"
 
 /* CPU 0 loses what it wrote between 200 and 400. */
@@ -217,10 +218,11 @@ static void schedule(struct truth *truth, uint64_t *state)
 START_TEST(what_is_told_of_a_random_schedule_is_true)
 {
 	static struct truth truth;
+	unsigned rounds = (unsigned)ps_test_serial_size(50, 10);
 	size_t unknown = 0;
 	uint64_t state = (uint64_t)_i + 1;
 
-	for (unsigned round = 0; round < 50; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		const struct tool_slices_play play = {.end_ns = STEPS,
 		                                      .visit = check_span,
 		                                      .visit_hole = check_hole_order,
