@@ -34,7 +34,7 @@ configure() {
 		fail "autogen.sh failed: $(tail -n 5 "$work/autogen.log")"
 	[ ! -e "$work/build/config.status" ] || return 0
 	mkdir -p "$work/build"
-	(cd "$work/build" && ../src/configure --host=$cross CC="$cross-gcc --sysroot=$sysroot" CFLAGS="-O2 -g" \
+	(cd "$work/build" && ../src/configure --host=$cross CC="$cross-gcc --sysroot=$sysroot" CFLAGS=-O2 \
 		--prefix=/usr) >"$work/configure.log" 2>&1 ||
 		fail "configure for the guest failed: $(tail -n 5 "$work/configure.log")"
 }
