@@ -82,6 +82,6 @@ check-valgrind:
 	done; \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$$tests" CK_FORK=no PS_TEST_SMALL="$${PS_TEST_SMALL-1}" \
 		LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND)' \
-		LOG_FLAGS='-q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
+		LOG_FLAGS='-q --read-inline-info=no --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
 
 .PHONY: check-build check-valgrind print-tests
