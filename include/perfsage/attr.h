@@ -118,10 +118,10 @@ PS_PUBLIC const char *ps_attr_field_name(enum ps_attr_field field);
  *
  * Errors:
  *   PS_EINVAL - out or event is NULL, or the name is empty
- *   PS_ENOEVNT - there is no such event; the detail has the nearest names
- *   PS_EATTR - a term or modifier of the name is wrong; the detail says which
+ *   PS_ENOEVNT - there is no such event; ps_error_detail() gives the nearest names
+ *   PS_EATTR - a term or modifier of the name is wrong; ps_error_detail() says which
  *   PS_EPERM, PS_ECOUNT, PS_ESYS - a file of sysfs or tracefs can't be read
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Cost: reads files under /sys for names that aren't generic; allocates.
  */
@@ -135,7 +135,7 @@ PS_PUBLIC int ps_attr_create(struct ps_attr **out, const char *event);
  *
  * Errors:
  *   PS_EINVAL - out or model is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
 
@@ -156,7 +156,8 @@ PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
  *
  * Errors; the attr is then as before:
  *   PS_EINVAL - attr is NULL
- *   PS_EATTR - there is no such field, or the value is out of its range; the detail names both
+ *   PS_EATTR - there is no such field, or the value is out of its range; ps_error_detail() names
+ *       both
  *   PS_ENOSUPP - the library was built with headers of a Linux before 5.13, which lack the field
  *
  * Cost: no system call; but for type, which looks the PMU up under /sys.
@@ -193,9 +194,9 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
  *
  * Errors:
  *   PS_EINVAL - attr is NULL
- *   PS_ENOSUPP - the kernel or the PMU refuses the field, or the event; the detail says which bit
- *       of a mask, and by which errno
- *   PS_EPERM - this user may not ask for the field's value; the detail says what permits it.
+ *   PS_ENOSUPP - the kernel or the PMU refuses the field, or the event; ps_error_detail() says
+ *       which bit of a mask, and by which errno
+ *   PS_EPERM - this user may not ask for the field's value; ps_error_detail() says what permits it.
  *       PS_ATTR_EXCLUDE_KERNEL: the kernel may not be observed, so exclude it
  *   PS_ECOMBO - the field has no effect without another one
  *   PS_EINVAL_DOM, PS_ENOCNTR - as ps_eventset_add: the event itself
@@ -233,7 +234,7 @@ PS_PUBLIC int ps_attr_kernel_size(size_t *out);
  *
  * Errors; the set is then as before:
  *   PS_EINVAL - set or attr is NULL
- *   PS_EATTR - a field is the set's to decide, or a sampler's; the detail says which
+ *   PS_EATTR - a field is the set's to decide, or a sampler's; ps_error_detail() says which
  *   the others - as ps_eventset_add
  */
 PS_PUBLIC int ps_eventset_add_attr(struct ps_eventset *set, const struct ps_attr *attr);

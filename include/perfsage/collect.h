@@ -25,7 +25,8 @@ extern "C" {
  * counts for itself, from its first mark on, and writes a report of its own.
  *
  * Errors, after each of which nothing is counted and the program goes on:
- *   PS_EINVAL - a variable of the environment is wrong; the detail names it
+ *   PS_EINVAL - a variable of the environment is wrong; ps_error_detail() names
+ *       it
  *   PS_ECNFLCT - marks are heard already: by the collector or by a profile
  *   as ps_topology_load, ps_eventset_add and ps_profile_create
  *
@@ -40,7 +41,7 @@ PS_PUBLIC int ps_collect_start(void);
  * it does nothing.
  *
  * Errors:
- *   PS_ESYS - the report can't be written; the detail says why
+ *   PS_ESYS - the report can't be written; ps_error_detail() says why
  *   as ps_paths_create
  */
 PS_PUBLIC int ps_collect_end(void);

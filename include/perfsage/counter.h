@@ -50,7 +50,7 @@ PS_PUBLIC int ps_pause(struct ps_eventset *set);
  *   PS_EINVAL, PS_ENOTRUN, PS_ENOSUPP, PS_ECLOST, PS_ECNFLCT - as in ps_pause
  *   PS_ESYS - the counted task has ended, or the kernel refused; the set stays
  *       paused
- *   PS_ENOMEM - no memory; the set stays paused
+ *   PS_ENOMEM - out of memory; the set stays paused
  *
  * The thread that may call ps_stop. Cost: that of ps_start.
  */

@@ -96,7 +96,7 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  * Errors:
  *   PS_EINVAL - visit is NULL, options has a wrong size, or an event name is
  *       NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   the code of the first event that can't be counted, as ps_eventset_add or
  *       ps_start gives it (PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP,
  *       PS_EINVAL_DOM, PS_ENOCNTR, PS_ECOUNT, PS_ESYS), or the code with which

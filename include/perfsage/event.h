@@ -42,7 +42,7 @@ struct ps_event_info {
  *   PS_EINVAL - visit is NULL
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ESYS - a file of sysfs can't be read
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Cost: some files for each event; tens of milliseconds where there
  * are thousands of tracepoints.

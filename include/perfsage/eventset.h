@@ -66,7 +66,7 @@ PS_PUBLIC const char *ps_scope_name(enum ps_scope scope);
  *
  * Errors:
  *   PS_EINVAL - out is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
 
@@ -89,16 +89,16 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
  * Errors; the set is then as before:
  *   PS_EINVAL - set or event is NULL
  *   PS_EISRUN - the set is running
- *   PS_ENOEVNT - there is no such event; the detail has the nearest names
+ *   PS_ENOEVNT - no such event; ps_error_detail() gives the nearest names
  *   PS_EATTR - a term of pmu/.../ is unknown or too large, or a modifier or the
- *       syntax is wrong; the detail says which and where
+ *       syntax is wrong; ps_error_detail() says which and where
  *   PS_ENOSUPP - the event is known, but this machine can't count it; or only
  *       another machine's PMU has it
- *   PS_EPERM - this user may not count it; the detail says what would permit it
+ *   PS_EPERM - this user may not count it; ps_error_detail() gives the remedy
  *   PS_EINVAL_DOM - the event can't be limited to these modifiers
  *   PS_ECNFLCT - the name is in the set already
  *   PS_ECOUNT - no file descriptor is left
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ESYS - a system call failed
  */
 PS_PUBLIC int ps_eventset_add(struct ps_eventset *set, const char *event);
@@ -160,7 +160,7 @@ PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
  *
  * Errors:
  *   PS_EINVAL - out or model is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model);
 
@@ -257,7 +257,7 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  *   PS_EISRUN - the set is running
  *   PS_ESYS - there is no such control group, or no such file system is mounted
  *   PS_ECOUNT - no descriptor is left; one is kept
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path);
 
@@ -373,8 +373,8 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
  *
  * Errors:
  *   PS_EINVAL - set is NULL or has no event
- *   PS_ENOMEM - no memory; if the set's events aren't open yet, it fails only
- *       if so much can't be had in any case
+ *   PS_ENOMEM - out of memory; if the set's events aren't open yet, it fails
+ *       only if so much can't be had in any case
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);
 

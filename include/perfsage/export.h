@@ -40,8 +40,8 @@ PS_PUBLIC const char *ps_format_name(enum ps_format format);
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or there is no such format
- *   PS_ESYS - the stream could not be written; the detail says why
- *   PS_ENOMEM - no memory
+ *   PS_ESYS - the stream could not be written; ps_error_detail() says why
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, also while sets are counting. Allocates. PS_FORMAT_XML costs
  * about as much as loading the topology.
@@ -97,11 +97,12 @@ struct ps_export_options {
  * options - NULL for ps_export's output; only read
  *
  * Errors, besides those of ps_export:
- *   PS_EINVAL - options has a wrong size, an unknown flag, type or level, or a
- *       metric or a field without a name
- *   PS_ENOEVNT - there is no such metric, or heat_by is neither an event that
- *       was counted below root nor a metric of such events; the detail says
- *       what there is
+ *   PS_EINVAL - options has a wrong size, or an unknown flag, type or level;
+ *       metrics or fields is NULL although its count is not 0, or an entry has no
+ *       name. XML: the topology was loaded from a damaged file
+ *   PS_ENOEVNT - a name in metrics is not a known metric. XML: heat_by is not an
+ *       event counted below root, and not a metric whose events were all counted
+ *       there; ps_error_detail() lists the events
  *   PS_ENOEVST - no event set has a reading with options->timestamp
  */
 PS_PUBLIC int ps_export_with(struct ps_component *root, enum ps_format format,
@@ -123,7 +124,7 @@ PS_PUBLIC int ps_export_to_path(struct ps_component *root, enum ps_format format
 /**
  * Does what ps_export_with does, to a descriptor.
  *
- * If writing fails, a part may have been written.
+ * If writing fails, the descriptor may hold part of the text.
  *
  * root, format, options - as for ps_export_with
  * fd - open for writing; stays open

@@ -26,9 +26,9 @@ struct ps_formula;
  * text - UTF-8; copied
  *
  * Errors:
- *   PS_EINVAL - out or text is NULL; or text is no formula: the detail has the
- *       line, the column, and what was expected there
- *   PS_ENOMEM - no memory
+ *   PS_EINVAL - out or text is NULL; text has a syntax error:
+ *       ps_error_detail() gives the line, the column and what was expected
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Cost: in proportion to the text's length and the number of names
  * in it.
@@ -101,7 +101,8 @@ PS_PUBLIC int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_l
  *
  * Errors:
  *   PS_EINVAL - formula, set, values or out is NULL
- *   PS_ENOEVNT - an event that matters is not in the set: the detail names it
+ *   PS_ENOEVNT - the evaluation needs an event that the set does not count:
+ *       ps_error_detail() names it
  *
  * Any thread that may ask the set for its events' names. Allocates nothing.
  */

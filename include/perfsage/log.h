@@ -75,11 +75,14 @@ struct ps_log_options {
  * options - NULL: the file grows, and an existing one is an error
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, root isn't a root, a size isn't set, a flag
- *       is unknown, or the ring has less than 2 blocks
- *   PS_ESYS - the file exists, or is no log and would be replaced; it can't be
- *       made or written (the detail has the reason)
- *   PS_ENOMEM - no memory
+ *   PS_EINVAL - an argument is NULL; root is not the root of a topology, or its
+ *       topology was loaded from a damaged file; options->size isn't set; a flag
+ *       is unknown; block_bytes or ring_bytes is too large; or the ring has less
+ *       than 2 blocks
+ *   PS_ESYS - the file exists, or is not a log and would be replaced; the file
+ *       can't be created or written; or hwloc can't write its own XML
+ *       (ps_error_detail() gives the reason)
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Writes the topology to the file.
  */
@@ -97,12 +100,15 @@ PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct 
  * type - copied
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; a name, a number or a kind of the type is
- *       not as struct ps_log_type says
+ *   PS_EINVAL - an argument is NULL; type->size isn't set; a name is empty, too
+ *       long, unprintable or used twice; the number of points or fields is out of
+ *       range; or a field's kind is not in enum ps_log_kind
  *   PS_ENOTRUN - the set was never started
  *   PS_EBUF - the description of the events and the type needs more than half of a
  *       block: give a larger block_bytes
- *   PS_ESYS - there is no space for the first block
+ *   PS_ESYS - no space is left for the first block; every block of the ring is
+ *       used by another stream; or the process is a child of the one that created
+ *       the log
  *   PS_ENOMEM, and as ps_snapshot_take
  *
  * By a thread that may read the set. Takes space in the file.
@@ -121,8 +127,8 @@ PS_PUBLIC int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *lo
  * Returns as ps_snapshot_take. On failure the point is as it was before.
  *
  * Errors: those of ps_snapshot_take, and
- *   PS_EINVAL - stream is NULL, there is no such point, or the set's events
- *       are others than when the stream began
+ *   PS_EINVAL - stream is NULL, there is no such point, or the set's events were
+ *       changed after ps_log_stream_create
  *
  * By a thread that may read the set; one call on a stream at a time. Cost: that of
  * ps_snapshot_take.
@@ -156,12 +162,13 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  * Errors (the record is lost, and counted as such; the next one holds what was
  * taken and set for it):
  *   PS_EINVAL - stream is NULL
- *   PS_ESYS - there is no space (ENOSPC, EDQUOT, the limit of file sizes), no
- *       block of the ring is free, or the process is a child of the one that made
- *       the log
- *   PS_EBUF - the record is larger than a block: give a larger block_bytes
- *   PS_ECNFLCT - the call interrupts another one on the same stream, in a signal
- *       handler
+ *   PS_ESYS - no space is left (ENOSPC, EDQUOT, the limit of file sizes), every
+ *       block of the ring is used by another stream, or the process is a child of
+ *       the one that created the log
+ *   PS_EBUF - the record does not fit in a block: give a larger block_bytes
+ *   PS_ECNFLCT - the call was made in a signal handler that interrupted another
+ *       call on the same stream
+ *   PS_ENOMEM - out of memory
  *
  * One call on a stream at a time; different streams don't wait for each other
  * but when a block is full. Cost: a store for each word of the record; no system

@@ -71,10 +71,10 @@ struct ps_log_value {
  * path - only read
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; the file is no log, was written on a machine
- *       of the other byte order or by a later version, or its header is damaged
- *   PS_ESYS - it can't be read
- *   PS_ENOMEM - no memory
+ *   PS_EINVAL - an argument is NULL; the file is not a log, was written on a machine of the other
+ *       byte order or by a later version, or its header is damaged
+ *   PS_ESYS - the file can't be read
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Looks at each block of the file.
  */
@@ -124,7 +124,7 @@ PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size
  * Errors:
  *   PS_EINVAL - reader is NULL, or record->size isn't set
  *   PS_ESYS - the file can't be read any more
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *record);
 
@@ -133,7 +133,7 @@ PS_PUBLIC int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *re
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or there is no such field
- *   PS_ENOEVST - the reader is at no record
+ *   PS_ENOEVST - ps_log_next has not returned a record
  */
 PS_PUBLIC int ps_log_value(const struct ps_log_reader *reader, unsigned field,
                            struct ps_log_value *out);
@@ -161,10 +161,11 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
  * Errors:
  *   PS_EINVAL - an argument is NULL, or there is no such point
  *   PS_EBUF - the array is too small
- *   PS_ENOEVST - the reader is at no record, the time of a point isn't known, from is
- *       later than to, or the set met no hardware thread of the component
+ *   PS_ENOEVST - ps_log_next has not returned a record; from or to was not taken
+ *       yet; the record before is missing; from was taken after to; or the set met
+ *       no hardware thread of the component
  *   PS_EINVAL_DOM - one count of an event covers more than the component
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * By one thread at a time.
  */

@@ -49,9 +49,8 @@ struct ps_metric_value {
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ENOEVNT - there is no such metric (the detail has the names of all), or
- *       no event set counted its events below the component (the detail names
- *       them)
+ *   PS_ENOEVNT - there is no such metric (ps_error_detail() gives the names of all), or no event
+ *       set counted its events below the component (ps_error_detail() names them)
  *   PS_EINVAL_DOM - an event's scope is wider than the component
  *
  * Any thread, also while sets are counting. No lock, no allocation. Cost: that
@@ -84,13 +83,13 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
                                 struct ps_metric_value *out);
 
 /**
- * Loads metrics from a file, or from all files *.metrics of a folder.
+ * Loads metrics from a file, or from all files *.metrics of a directory.
  *
  * perfsage-metrics(5) describes the format. A metric takes the place of one of the
  * same name that was there before, also of a built-in one.
  *
- * path - NULL: the user's own, which are the folder perfsage/metrics in
- *     $XDG_CONFIG_HOME (or in ~/.config), if it is there, and the files and folders
+ * path - NULL: the user's own, which are the directory perfsage/metrics in
+ *     $XDG_CONFIG_HOME (or in ~/.config), if it is there, and the files and directories
  *     that $PERFSAGE_METRICS names, with colons between them. A program with another
  *     user's rights, or with capabilities that open files, loads none of these.
  *
@@ -98,12 +97,12 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  * failure that is returned is the first one.
  *
  * Errors:
- *   PS_EINVAL - a file is wrong: the detail has file, line, column, and what is
- *       expected there
+ *   PS_EINVAL - a file is wrong: ps_error_detail() gives file, line, column, and what is expected
+ *       there
  *   PS_ECOUNT - a formula needs more than 32 events
- *   PS_EPERM - a file or folder may not be read
- *   PS_ESYS - a file or folder can't be read
- *   PS_ENOMEM - no memory
+ *   PS_EPERM - a file or directory may not be read
+ *   PS_ESYS - a file or directory can't be read
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, also while others compute metrics. For the whole process.
  */
@@ -122,8 +121,8 @@ PS_PUBLIC int ps_metric_load(const char *path);
  *
  * Errors: as for ps_eventset_add, and
  *   PS_EINVAL - an argument is NULL
- *   PS_ENOEVNT - there is no such metric or group, or no such event here: the detail
- *       says which
+ *   PS_ENOEVNT - there is no such metric or group, or no such event here: ps_error_detail() says
+ *       which
  *
  * A failure leaves the set as it was. The thread that owns the set.
  */
@@ -145,10 +144,11 @@ PS_PUBLIC int ps_metric_add_events(struct ps_eventset *set, const char *name);
  *
  * Errors:
  *   PS_EINVAL - name or formula is NULL; the name has another character; the
- *       formula is none (the detail has line and column), or has no event
+ *       formula has a syntax error (ps_error_detail() gives line and column), or
+ *       names no event
  *   PS_ECNFLCT - there is such a metric
  *   PS_ECOUNT - the formula needs more than 32 events
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, also while others compute metrics. For the whole process.
  */

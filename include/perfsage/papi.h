@@ -38,18 +38,17 @@ extern "C" {
  *     owns the set.
  *
  * Errors; PAPI's codes come through unchanged, from here and from all calls on
- * the set, and the detail has PAPI_strerror's words:
+ * the set, and ps_error_detail() gives PAPI_strerror's words:
  *   PS_EINVAL - out is NULL, or the PAPI library is of another version than the
  *       headers that perfsage was built with
  *   PS_ENOSUPP - perfsage was built without PAPI, or an event is a
  *       floating-point number
  *   PS_ENOINIT - PAPI isn't initialised (PAPI_library_init)
  *   PS_ENOEVST - there is no such PAPI event set
- *   PS_ECMP_DISABLED - PAPI has switched the component off; the detail has its
- *       reason
+ *   PS_ECMP_DISABLED - PAPI has switched the component off; ps_error_detail() gives its reason
  *   PS_ESYS - the attached thread has ended
  *   PS_ECOUNT - no descriptor is left for the attached thread's file in /proc
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * Cost: allocates; a few calls of PAPI for each event; files of /sys for an
  * event of a package.

@@ -73,7 +73,7 @@ struct ps_mark_value {
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
  *   as ps_read
  *

@@ -26,8 +26,8 @@ extern "C" {
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ESYS - the stream could not be written; the detail says why
- *   PS_ENOMEM - no memory
+ *   PS_ESYS - the stream could not be written; ps_error_detail() says why
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, also while sets are counting. Allocates.
  */
@@ -82,7 +82,7 @@ struct ps_print_options {
  * Errors, besides those of ps_print:
  *   PS_EINVAL - options has a wrong size, an unknown flag, type or level, or a
  *       metric's name that is NULL
- *   PS_ENOEVNT - there is no such metric; the detail has all names
+ *   PS_ENOEVNT - there is no such metric; ps_error_detail() gives all names
  *   PS_ENOEVST - no event set has a reading with options->timestamp
  */
 PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options,

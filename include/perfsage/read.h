@@ -39,8 +39,8 @@
  *   PS_ECNFLCT - the set is in the middle of another call (a signal handler
  *       interrupted it), or was left in the middle of one that can't be
  *       finished
- *   PS_ENOMEM - no memory for the reading
- *   PS_ESYS - the kernel refused the read; the detail gives errno
+ *   PS_ENOMEM - out of memory
+ *   PS_ESYS - the kernel refused the read; ps_error_detail() gives errno
  *
  * ps_read and ps_accum allocate nothing if storage was reserved
  * (ps_eventset_reserve). They take a lock only when a set meets a hardware
@@ -74,12 +74,12 @@ extern "C" {
  * Errors, besides those above:
  *   PS_EINVAL - the set has no event (as in PAPI_start)
  *   PS_EISRUN - the set is running
- *   PS_EPERM, PS_ENOSUPP, PS_EINVAL_DOM - an event can't be counted for this
- *       target; the detail names it
+ *   PS_EPERM, PS_ENOSUPP, PS_EINVAL_DOM - an event can't be counted for this target;
+ *       ps_error_detail() names it
  *   PS_ECOMBO - an event of a package or another device is in a set that isn't
  *       attached to a CPU
- *   PS_ECOUNT - there are not enough file descriptors; the detail has the need
- *       and the limit
+ *   PS_ECOUNT - there are not enough file descriptors; ps_error_detail() gives the need and the
+ *       limit
  *   PS_ENOCNTR - every counter of the hardware is taken
  *   PS_PARTIAL - the set counts, but the attached process created threads all
  *       the time while its events were opened, eight times: some of these may be
@@ -201,8 +201,9 @@ PS_PUBLIC int ps_eventset_values(const struct ps_eventset *set, uint64_t timesta
  *     exception that ps_eventset_values has
  *
  * Errors, besides those of ps_eventset_values:
- *   PS_ENOSUPP - an event has no plain count: the detail names it, and its
- *       status; or it happens in the kernel, in a PAPI set of user space alone
+ *   PS_ENOSUPP - an event has no plain count: ps_error_detail() names it, and
+ *       its status; or it happens in the kernel, in a PAPI set of user space
+ *       alone
  *
  * Threads as for ps_eventset_values; twice its cost.
  */

@@ -60,7 +60,7 @@ struct ps_profile_faults {
  *   PS_EINVAL - an argument is NULL; root is no root; the model has no event
  *   PS_ENOSUPP - the model is attached to a target, or wraps a PAPI set: a
  *       profile counts its own threads
- *   PS_ENOMEM - no memory, or no key for thread-specific data is left
+ *   PS_ENOMEM - out of memory, or no key for thread-specific data is left
  */
 PS_PUBLIC int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
                                 struct ps_component *root);
@@ -233,7 +233,7 @@ PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_fa
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or the name is empty
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
  *
  * Any thread may call it at any time. It takes a lock and hashes the name: a
@@ -255,8 +255,8 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  *   PS_EINVAL - region is NULL
  *   PS_ECLOST - in a child of fork(): create a profile there
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
- *   PS_ENOMEM - no memory for a path, or for the counts up to here: those come
- *       at a later boundary
+ *   PS_ENOMEM - out of memory for a path, or for the counts up to here: those
+ *       come at a later boundary
  *   as ps_profile_join
  *
  * Errors after which it is open:
@@ -274,8 +274,8 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
  * region - the one that was entered last
  *
  * Errors:
- *   PS_EINVAL - region is NULL, or isn't open, or isn't the innermost one (the
- *       detail names both): nothing is left then
+ *   PS_EINVAL - region is NULL, or isn't open, or isn't the innermost one
+ *       (ps_error_detail() names both): nothing is left then
  *   as ps_region_enter - the region is left, but for PS_ECLOST and PS_ECNFLCT
  *
  * Costs about one reading.
@@ -293,7 +293,7 @@ PS_PUBLIC int ps_region_leave(struct ps_region *region);
  *
  * Errors after which the number is lost:
  *   PS_EINVAL - named is NULL
- *   PS_ENOMEM - no memory for a name that is new in the path
+ *   PS_ENOMEM - out of memory for a name that is new in the path
  *   as ps_profile_join
  *
  * Errors after which the visit is told apart all the same:

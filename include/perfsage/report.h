@@ -62,10 +62,10 @@ struct ps_paths_options {
  *       wrong size, an unknown flag, share, type or level, for text more than
  *       one type, or a metric or a field without a name
  *   PS_ENOSUPP - the format is PS_FORMAT_XML, which has no paths
- *   PS_ENOEVNT - there is no such metric; the detail says which there are. One
- *       whose events the profile doesn't count is left out
- *   PS_ESYS - the stream could not be written; the detail says why
- *   PS_ENOMEM - no memory
+ *   PS_ENOEVNT - there is no such metric; ps_error_detail() says which there are. One whose events
+ *       the profile doesn't count is left out
+ *   PS_ESYS - the stream could not be written; ps_error_detail() says why
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, also while the profile counts: the paths don't change, the faults
  * are those until now. Allocates. The cost grows with the number of paths, and

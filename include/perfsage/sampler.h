@@ -59,15 +59,15 @@ struct ps_sampler_count {
  *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; there is no such
  *       CPU; ring_bytes is too large
  *   PS_ENOSUPP, PS_EATTR - the kernel refuses a field, or the event, or the library can't read the
- *       records that it asks for; the detail says which
+ *       records that it asks for; ps_error_detail() says which
  *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
  *       package needs tid -1
- *   PS_EPERM - this user may not; the detail says what permits it: a setting, CAP_PERFMON, more
- *       locked memory
+ *   PS_EPERM - this user may not; ps_error_detail() says what permits it: a setting, CAP_PERFMON,
+ *       more locked memory
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
  *   PS_ENOCNTR - every counter that could count it is taken
  *   PS_ECOUNT - no file descriptor is left
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ESYS - the thread has ended, or a system call failed
  *
  * Any thread. Cost: one descriptor, the ring, and memory for one record (at most 64 KiB).

@@ -24,7 +24,7 @@ extern "C" {
  *
  * Errors:
  *   PS_EINVAL - region is NULL, or one_in is 0
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
  * For all threads, from their next visit on. A budget doesn't change it.
@@ -47,7 +47,7 @@ PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
  * Errors:
  *   PS_EINVAL - profile is NULL, or percent out of its range
  *   PS_ECNFLCT - a thread is counted already
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
  */
 PS_PUBLIC int ps_profile_set_budget(struct ps_profile *profile, double percent);

@@ -113,7 +113,7 @@ struct ps_session_stats {
  *       not that of a struct of this library; ring_bytes is too large
  *   PS_ESYS - there is no such process
  *   PS_ECOUNT - no file descriptor is left
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
                                 const struct ps_session_options *options);
@@ -136,10 +136,10 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *   PS_ECNFLCT - the session has an event of that name; or it samples the same software event by
  *       another name: the kernel would give the samples of both the id of one
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
- *       the detail says which
+ *       ps_error_detail() says which
  *   PS_ENOSUPP - it asks for records that the library can't read
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *attr);
 
@@ -155,10 +155,10 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
  *   PS_EISRUN - it was started before
  *   PS_PARTIAL - some threads are not known to be observed: ps_session_missed
  *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
- *       suffice; the detail tells which, and how many are needed
+ *       suffice; ps_error_detail() gives which, and how many are needed
  *   PS_EPERM - this user may not observe the process, or lock so much memory
  *   PS_ESYS - the process has ended, or a system call failed
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   others - the kernel refuses an event: as ps_sampler_create
  *
  * Cost: some system calls for each event, thread and CPU.
@@ -234,8 +234,8 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
  *   PS_ENOTRUN - the session was not started
  *   PS_ENOSUPP - the descriptors are closed (PS_SESSION_CLOSE)
  *   PS_ENOCNTR - the event had no counter for some of the time that its threads ran, or none at
- *       all, as too many hardware events share them; the detail has both times. Or it is pinned
- *       and couldn't be kept on the hardware
+ *       all, as too many hardware events share them; ps_error_detail() gives both times. Or it is
+ *       pinned and couldn't be kept on the hardware
  *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
  *   PS_ESYS - read failed
  */
@@ -272,7 +272,7 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
  *   PS_EINVAL - session is NULL, has no root, or its topology was destroyed
  *   PS_ENOTRUN - it was not started
  *   PS_ENOEVST - there is no sample yet
- *   PS_ENOMEM - no memory; nothing is stored, and the sums stay
+ *   PS_ENOMEM - out of memory; nothing is stored, and the sums stay
  *   PS_ECLOST - it is the parent's session
  *
  * Cost: no system call; some stores for each hardware thread and event.

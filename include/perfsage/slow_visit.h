@@ -40,7 +40,7 @@ typedef void ps_slow_visit(void *context, const struct ps_path *visit, uint64_t 
  *
  * Errors:
  *   PS_EINVAL - region is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
  * For all threads, from their next visit on. Of a sampled region
@@ -72,7 +72,7 @@ PS_PUBLIC int ps_region_set_slower_than(struct ps_region *region, uint64_t limit
  *
  * Errors:
  *   PS_EINVAL - region is NULL
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *   PS_ESYS - the log is the parent process's
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *

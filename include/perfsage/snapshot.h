@@ -71,7 +71,7 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *   PS_ENOEVST - the counted task was not on a hardware thread of the component
  *       between the two
  *   PS_EINVAL_DOM - one count of an event covers more than the component
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  *
  * Any thread, while no other one uses the set or the snapshots. Cost: in
  * proportion to the events and the hardware threads that the set has met.

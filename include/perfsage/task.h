@@ -32,8 +32,8 @@ struct ps_task {
  * descriptors, and one more for each group.
  *
  * set - attached to a process; otherwise ps_start fails with PS_ECOMBO. If the
- *     rings can't be mapped, ps_start fails with PS_ESYS; the detail names the
- *     limit.
+ *     rings can't be mapped, ps_start fails with PS_ESYS; ps_error_detail() names
+ *     the limit.
  * on - 0, the default, or another number. It takes effect at the next ps_start;
  *     each ps_start then opens the events anew.
  *
@@ -86,8 +86,8 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  *   PS_EINVAL - set or visit is NULL
  *   PS_ENOTRUN - the set was never started
  *   PS_ENOSUPP - ps_eventset_set_tasks was not called before ps_start, or the
- *       set's attribution is not exact; the detail says why
- *   PS_ENOMEM - no memory
+ *       set's attribution is not exact; ps_error_detail() says why
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_eventset_for_each_task(struct ps_eventset *set,
                                         int (*visit)(const struct ps_task *task, void *context),
@@ -123,7 +123,8 @@ struct ps_uncounted {
  *   PS_ENOSUPP - the set is not attached to a process; or programs can't be
  *       watched, because its counts are not split by hardware thread
  *   PS_PARTIAL - there may be others, because records were lost, no ring could
- *       be mapped, or the set was stopped for a while; the detail says which
+ *       be mapped, or the set was stopped for a while; ps_error_detail() says
+ *       which
  *
  * Readings and this call empty the rings of records; each has room for some 250
  * programs that begin on a CPU between two such calls. It makes no system call

@@ -93,8 +93,8 @@ PS_PUBLIC const char *ps_thread_event_name(const struct ps_thread *thread, size_
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ESYS - the stream could not be written; the detail says why
- *   PS_ENOMEM - no memory
+ *   PS_ESYS - the stream could not be written; ps_error_detail() says why
+ *   PS_ENOMEM - out of memory
  *
  * Allocates.
  */

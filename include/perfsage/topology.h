@@ -44,8 +44,9 @@ struct ps_topology_options {
  * Errors:
  *   PS_EINVAL - out is NULL; options has a wrong size or an unknown flag; the
  *       tree of hwloc's variables is damaged or too large
- *   PS_ENOMEM - no memory
- *   PS_ESYS - hwloc could not read the machine; the detail gives its reason
+ *   PS_ENOMEM - out of memory
+ *   PS_ESYS - hwloc could not read the machine; ps_error_detail() gives its
+ *       reason
  *   PS_EPERM - a seccomp filter refuses sched_getaffinity
  *
  * Any thread. Allocates. Cost: hwloc's own (about 1 ms on a small machine) and
@@ -67,9 +68,9 @@ PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topolog
  * Errors:
  *   PS_EINVAL - an argument is NULL, or the file isn't hwloc's XML, is damaged
  *       or needs more than that
- *   PS_ESYS - the file can't be read (the detail names the path and the
+ *   PS_ESYS - the file can't be read (ps_error_detail() names the path and the
  *       reason), or no child process could be created
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_topology_load_xml(struct ps_topology **out, const char *path);
 
@@ -85,9 +86,9 @@ PS_PUBLIC int ps_topology_load_xml(struct ps_topology **out, const char *path);
  * Errors:
  *   PS_EINVAL - an argument is NULL; the tree has more than 32768 Threads; it
  *       takes hwloc more than 1 GB of memory or 15 s of CPU time; or hwloc
- *       refuses the description, which the detail repeats
+ *       refuses the description, which ps_error_detail() repeats
  *   PS_ESYS - no child process could be created
- *   PS_ENOMEM - no memory
+ *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_topology_load_synthetic(struct ps_topology **out, const char *description);
 

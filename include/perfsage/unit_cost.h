@@ -71,12 +71,12 @@ struct ps_unit_cost_fit {
  *
  * Returns PS_OK, or PS_PARTIAL if some columns can't be told apart: those that
  * are 0 in all rows, or a sum of multiples of others. Their values are NaN, and
- * the detail has their numbers, from 0 on. The others are right.
+ * ps_error_detail() gives their numbers, from 0 on. The others are right.
  *
  * Errors:
  *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
- *       than columns; a number isn't finite (the detail says where)
- *   PS_ENOMEM - no memory
+ *       than columns; a number isn't finite (ps_error_detail() says where)
+ *   PS_ENOMEM - out of memory
  *
  * Any thread. Allocates a copy of the numbers. Cost: rows * columns^2.
  *
