@@ -114,7 +114,7 @@ static void attrmap_estimate(struct ps_value *value)
  * An event that some kind of cores lacks. There it is not supported; though
  * what was counted elsewhere and attributed there all the same (last-cpu) is
  * not hidden. Nor is it scaled then: the time on cores that lack it looks as if
- * it had waited.
+ * it had waited, and it may have waited as well.
  */
 static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
                                 const struct ps_thread *thread)
@@ -127,7 +127,7 @@ static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
 		value->running_ns = 0;
 	}
 	if (value->attribution == PS_ATTRIBUTION_LAST_CPU && value->status == PS_STATUS_SCALED) {
-		value->status = PS_STATUS_COUNTED;
+		value->status = PS_STATUS_INCOMPLETE;
 		value->value = (long long)value->raw;
 	}
 }
