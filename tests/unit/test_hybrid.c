@@ -82,7 +82,8 @@ START_TEST(without_a_split_the_kinds_add_up)
 	work(0, 1000);
 	work(2, 300);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	/* All went to the CPU seen. Nothing was multiplexed, but that can't be known of one kind. */
+	/* All went to the CPU seen. Nothing was multiplexed, but that can't be known of one kind.
+	 */
 	check_part(2, "instructions", 1300, PS_STATUS_COUNTED);
 	check_part(2, ATOM_EVENT, 30, PS_STATUS_INCOMPLETE);
 	work(1, 7);
