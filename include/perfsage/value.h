@@ -20,7 +20,7 @@ enum ps_status {
 	PS_STATUS_NEVER_SCHEDULED,
 	/* Not by this machine, kind of core, permission or a PAPI set's domain: unknown */
 	PS_STATUS_NOT_SUPPORTED,
-	PS_STATUS_INCOMPLETE /* a lower bound: see ps_eventset_uncounted */
+	PS_STATUS_INCOMPLETE /* a lower bound: see ps_eventset_uncounted, ps_region_enter */
 };
 
 /** How the hardware thread of a part is known, from the most certain down. */

@@ -40,7 +40,7 @@ static const struct word statuses[] = {
      "not supported by this machine, core, permission or PAPI domain: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
-     "unreadable), or a task left the control group"},
+     "unreadable), a task left the control group, or a region's counters could not be read"},
 };
 
 static const struct word flags[] = {

@@ -21,11 +21,14 @@ PS__INLINE int ps__boundary_make(struct ps__member *member, uint64_t *now_ns)
 	member->is_changing = false;
 	if (__builtin_expect(!*now_ns, 0))
 		*now_ns = ps__os_now_ns();
-	ps__add_word(&node->visits.wall_ns, *now_ns - member->last_ns);
-	member->last_ns = *now_ns;
-	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
+	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
+	member->last.ns = *now_ns;
+	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0)) {
 		ps__profile_note(member->profile, PS__FAULT_FAILED);
-	return result == PS_PARTIAL ? PS_OK : result;
+		return result;
+	}
+	member->last.has_failed = false;
+	return PS_OK;
 }
 
 /* As ps__member_leave. */
@@ -38,6 +41,8 @@ PS__INLINE int ps__boundary_leave(struct ps__member *member)
 	if (__builtin_expect(member->seen < member->depth, 0))
 		return ps__member_leave_uncounted(member);
 	int result = ps__boundary_make(member, &now_ns);
+	if (__builtin_expect(result != PS_OK, 0))
+		ps__member_lose(member, member->seen - 1);
 	member->is_changing = true;
 	ps__node_add_visit(node, now_ns - level->entered_ns);
 	ps__member_set_depth(member, member->depth - 1);

@@ -113,7 +113,7 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 		return ps__fail_memory("a thread of a profile");
 	member->profile = profile;
 	member->tid = ps__os.gettid();
-	member->last_ns = ps__os_now_ns(); /* before the set counts */
+	member->last.ns = ps__os_now_ns(); /* before the set counts */
 	member->root = ps__node_search(member, NULL, NULL, NULL);
 	member->entered = member->root;
 	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
@@ -164,15 +164,44 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	return result;
 }
 
+static void member_doubt(struct ps__node *node, enum ps__doubt doubt)
+{
+	atomic_fetch_or_explicit(&node->doubt, doubt, memory_order_relaxed);
+}
+
+void ps__member_lose(struct ps__member *member, size_t common)
+{
+	if (!member->last.has_failed || member->last.common > common)
+		member->last.common = common;
+	member->last.has_failed = true;
+	member_doubt(ps__member_counted(member), PS__LACKS);
+}
+
+/* The path for what comes after a failed reading. */
+static __attribute__((cold, noinline)) struct ps__node *
+member_find_common(struct ps__member *member)
+{
+	size_t common = member->last.common < member->seen ? member->last.common : member->seen;
+	struct ps__node *node = common ? member->levels[common - 1].node : member->root;
+
+	if (node != ps__member_counted(member))
+		member_doubt(ps__member_counted(member), PS__LACKS);
+	member_doubt(node, PS__HAS_OTHERS);
+	return node;
+}
+
 PS__HOT int ps__member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
 	struct ps__node *node = ps__member_counted(member);
+
+	if (__builtin_expect(member->last.has_failed, 0))
+		node = member_find_common(member);
 	struct ps__node_cell *cell = ps__node_cell(node, taken);
 
 	if (__builtin_expect(!cell, 0))
 		return ps__fail_memory("a region's counts; they come with a later boundary");
-	member->last_mark |= taken->mark;
+	member->last.mark |= taken->mark;
 	member->is_changing = true;
 	ps__node_begin(node);
 	ps__cell_add(cell, taken);
@@ -257,9 +286,11 @@ static int member_stop(struct ps__member *member)
 		left = left == PS_OK ? result : left;
 	}
 	int stopped = ps_stop(member->set, profile->root, NULL, NULL);
-	member->last_mark = 0;
+	member->last.mark = 0;
 	int taken = ps__member_boundary(member, &now_ns);
-	member_mark_cells(member, member->last_mark & PS__MARK_INTERRUPTED);
+	if (taken != PS_OK)
+		ps__member_lose(member, 0);
+	member_mark_cells(member, member->last.mark & PS__MARK_INTERRUPTED);
 	return stopped != PS_OK ? stopped : left != PS_OK ? left : taken;
 }
 

@@ -232,6 +232,18 @@ static bool paths_read_retry(const struct ps__node *node, uint64_t sequence)
 	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
 }
 
+/* A path's own counts may be too few, or too many as well: the least that they can be, or an
+ * estimate. */
+static void paths_settle(const struct ps__node *node, struct ps_value *value)
+{
+	unsigned doubt = atomic_load_explicit(&node->doubt, memory_order_relaxed);
+
+	if (!doubt || value->status == PS_STATUS_NEVER_SCHEDULED ||
+	    value->status == PS_STATUS_NOT_SUPPORTED)
+		return;
+	value->status = doubt & PS__HAS_OTHERS ? PS_STATUS_SCALED : PS_STATUS_INCOMPLETE;
+}
+
 static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *cell)
 {
 	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
@@ -244,6 +256,7 @@ static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *ce
 			sequence = paths_read_begin(node);
 			ps__history_show(cell->history, row, event, &value);
 		} while (paths_read_retry(node, sequence));
+		paths_settle(node, &value);
 		ps__paths_merge(part, event, &value);
 	}
 	if (part)
@@ -270,8 +283,9 @@ static void paths_add_value(const struct ps__node *node, const struct ps__value_
 /* On the CPU: how long the first group was enabled. Unknown if the counters could never be read. */
 static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 {
-	if (!paths_first_cell(node) &&
-	    atomic_load_explicit(&node->visits.wall_ns, memory_order_relaxed))
+	if (atomic_load_explicit(&node->doubt, memory_order_relaxed) ||
+	    (!paths_first_cell(node) &&
+	     atomic_load_explicit(&node->visits.wall_ns, memory_order_relaxed)))
 		sum->on_cpu_ns = UINT64_MAX;
 	for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 		if (cell->history->recording->groups == 0)

@@ -54,6 +54,12 @@ struct ps__value_cell {
 	_Atomic uint64_t low, high;
 };
 
+/* What a failed reading leaves: see ps__member_lose. */
+enum ps__doubt {
+	PS__LACKS = 1 << 0,     /* counts of the path itself are missing in it */
+	PS__HAS_OTHERS = 1 << 1 /* counts of paths below are in it */
+};
+
 struct ps__node {
 	struct ps__node *parent; /* NULL: the root path */
 	const struct ps_region *region;
@@ -70,6 +76,7 @@ struct ps__node {
 	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
 	struct ps__value_cell *newest_value;
 	struct ps__value_cell *last_value; /* found last */
+	_Atomic unsigned doubt;            /* of enum ps__doubt */
 };
 
 /* A region that is open. */
@@ -107,8 +114,12 @@ struct ps__member {
 	uint64_t random;
 	double visit_ns; /* what a visit costs, if there is a budget; else 0 */
 	struct ps__spent spent;
-	uint64_t last_ns;   /* of the last boundary */
-	uint16_t last_mark; /* of all that was taken since it was set to 0 */
+	struct {
+		uint64_t ns;
+		uint16_t mark;   /* of all that was taken since it was set to 0 */
+		bool has_failed; /* and regions were entered or left at it */
+		size_t common;   /* of the regions that are open, so many were so ever since */
+	} last;                  /* boundary */
 };
 
 /* A set that counts no thread now. */
@@ -251,6 +262,12 @@ static inline int ps__member_get(struct ps_profile *profile, struct ps__member *
 }
 /* Counts go to the innermost path. now_ns is there in any case. */
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
+/*
+ * Called before a region is entered or left without a reading: `common` of the levels stay open.
+ * What comes with the next reading belongs to several paths. The innermost path that was open all
+ * the time gets it: so its inclusive counts, and those around it, are right.
+ */
+void ps__member_lose(struct ps__member *member, size_t common) __attribute__((cold));
 static inline void ps__member_set_depth(struct ps__member *member, size_t depth)
 {
 	__atomic_store_n(&member->depth, depth, __ATOMIC_RELAXED);

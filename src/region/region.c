@@ -178,6 +178,8 @@ PS__INLINE int region_enter(struct ps_region *region)
 		 * caller need not ask which of the two it was. */
 		if (__builtin_expect(result == PS_ENOMEM, 0))
 			return result;
+		if (__builtin_expect(result != PS_OK, 0))
+			ps__member_lose(member, member->seen);
 		member->seen++;
 		const struct ps__slow *slow =
 		    atomic_load_explicit(&region->slow, memory_order_acquire);
