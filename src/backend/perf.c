@@ -40,7 +40,7 @@ static int control(struct ps__perf *perf, const struct ps__group *group, unsigne
 	/* Its CPU is offline: there is nothing to start or stop. */
 	if (fd < 0)
 		return PS_OK;
-	if (__builtin_expect(perf->is_lost, 0))
+	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
 	while (ps__os.ioctl(fd, request, 0) < 0) {
 		int error = errno;
@@ -220,7 +220,7 @@ static int perf_read(struct ps__backend *backend, size_t instance, uint64_t *tot
 	/* A group that was in the error state has times to be added from then on. */
 	perf->instances[instance].direct_fd = -1;
 	perf->instances[instance].direct_user = NULL;
-	if (__builtin_expect(perf->is_lost, 0))
+	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
 	return ps__perf_read_groups(perf, instance, totals);
 }

@@ -4,6 +4,7 @@
 #define PS_BACKEND_PERF_H
 
 #include "backend/backend.h"
+#include "base/kept.h"
 #include "base/os.h"
 #include "locate/ring.h"
 
@@ -144,7 +145,7 @@ struct ps__perf {
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
 	uint64_t direct_members;      /* what its first word is */
-	bool is_lost;                 /* the program has closed descriptors of these */
+	uint64_t losses;              /* that were looked at: see ps__perf_is_lost */
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	struct ps__perf_execs *execs; /* NULL: they aren't watched */
 	bool counting;
@@ -174,6 +175,15 @@ int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t 
 /* PS_ECLOST: the descriptors are the program's by now. Once it is known nothing more is read: it
  * would be taken out of a pipe of the program's. */
 int ps__perf_fail_lost(struct ps__perf *perf);
+/* Has the program closed descriptors of these, as far as is known? */
+#define PS__PERF_LOST UINT64_MAX
+bool ps__perf_look(struct ps__perf *perf);
+static inline bool ps__perf_is_lost(struct ps__perf *perf)
+{
+	uint64_t losses = atomic_load_explicit(&ps__os_losses, memory_order_relaxed);
+
+	return __builtin_expect(perf->losses != losses, 0) && ps__perf_look(perf);
+}
 int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group); /* by errno */
 /* perf_read.c: the same totals, group by group. */
 int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals);

@@ -67,7 +67,7 @@ static int clock_control(struct ps__perf *perf, size_t index, unsigned long requ
 {
 	int fd = perf->base.clocks[index].fd;
 
-	if (perf->is_lost)
+	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
 	while (ps__os.ioctl(fd, request, 0) < 0) {
 		int error = errno;
@@ -96,8 +96,10 @@ static int clock_read(struct ps__perf *perf, size_t index)
 {
 	struct ps__clock_time *clock = &perf->base.clocks[index];
 	uint64_t words[3]; /* a dummy's count, enabled, running */
-	ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
 
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
+	ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
 	if (length != (ssize_t)sizeof words && !ps__os_is_event(clock->fd))
 		return ps__perf_fail_lost(perf);
 	if (length != (ssize_t)sizeof words)

@@ -73,11 +73,11 @@ static int visit_group(const struct ps__perf *perf, const struct ps__instance *i
 
 int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context)
 {
-	const struct ps__perf *perf = (const struct ps__perf *)backend;
+	struct ps__perf *perf = (struct ps__perf *)backend;
 	int result = 0;
 
-	if (perf->is_lost)
-		return ps__perf_fail_lost((struct ps__perf *)backend);
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
 	for (size_t index = 0; index < perf->base.instances; index++) {
 		const struct ps__instance *instance = &perf->instances[index];
 		for (size_t number = 0; number < perf->base.groups; number++) {

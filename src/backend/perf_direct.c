@@ -12,7 +12,7 @@
 /* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
 __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 {
-	perf->is_lost = true;
+	perf->losses = PS__PERF_LOST;
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
 		perf->instances[instance].direct_fd = -1;
 		perf->instances[instance].direct_user = NULL;
@@ -22,6 +22,44 @@ __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 		       "and may have opened files of its own under their numbers: start sets after "
 		       "a loop that closes all descriptors, or leave out what it didn't open; "
 		       "destroy this set, and count with a clone (ps_eventset_clone)");
+}
+
+static bool direct_has_group(const struct ps__group *group)
+{
+	for (size_t index = 0; index < group->count; index++) {
+		const struct ps__member *member = &group->members[index];
+		if (member->fd >= 0 && !ps__os_is_event_of(member->fd, member->id))
+			return false;
+	}
+	return true;
+}
+
+static bool direct_has_instance(const struct ps__perf *perf, const struct ps__instance *instance)
+{
+	for (size_t number = 0; instance->groups && number < perf->base.groups; number++) {
+		for (const struct ps__group *group = &instance->groups[number]; group;
+		     group = group->next) {
+			if (!direct_has_group(group))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* A loss may be of another set's. */
+__attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
+{
+	uint64_t losses = atomic_load(&ps__os_losses);
+	bool has_all = perf->losses != PS__PERF_LOST;
+
+	for (size_t index = 0; has_all && index < perf->base.instances; index++)
+		has_all = direct_has_instance(perf, &perf->instances[index]);
+	for (size_t index = 0; has_all && index < perf->base.clock_count; index++) {
+		const struct ps__clock_time *clock = &perf->base.clocks[index];
+		has_all = clock->fd < 0 || ps__os_is_event_of(clock->fd, clock->id);
+	}
+	perf->losses = has_all ? losses : PS__PERF_LOST;
+	return !has_all;
 }
 
 __attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group)
@@ -56,6 +94,8 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
 	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
 	if (__builtin_expect(
 		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))

@@ -153,7 +153,7 @@ int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 
 	if (perf->base.group_of[event] == PS__NO_GROUP)
 		return PS_OK;
-	if (perf->is_lost)
+	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
 		result = pause_in(perf, instance, event, pauses, &failed);

@@ -19,6 +19,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/hot.h \
 	src/base/identity.c \
 	src/base/identity.h \
+	src/base/kept.h \
 	src/base/list.c \
 	src/base/list.h \
 	src/base/os.c \

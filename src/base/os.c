@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/hot.h"
+#include "base/kept.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -27,10 +28,14 @@
 
 #define LARGEST_TABLE 4096 /* bytes: a size beyond is none, and must not be looked at */
 
+_Atomic uint64_t ps__os_losses;
+
 static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                                 unsigned long flags)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+
+	return fd >= 0 && ps_preload_keep ? ps_preload_keep(fd, &ps__os_losses) : fd;
 }
 
 static int real_bpf(int command, union bpf_attr *attr, size_t size_bytes)

@@ -12,6 +12,7 @@ tool_tests = \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \
 	tests/tool/stat-children \
+	tests/tool/stat-closed \
 	tests/tool/stat-counts \
 	tests/tool/stat-defaults \
 	tests/tool/stat-delay \
@@ -35,8 +36,10 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
-check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
+check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/leaderless tests/tool/visits
+tests_tool_closing_SOURCES = tests/tool/closing.c
+tests_tool_closing_LDADD =
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_fields_SOURCES = tests/tool/fields.c

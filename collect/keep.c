@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program neither closes nor overwrites the descriptors with which its marks are counted: it
+ * has not opened them. They get high numbers, so that the program's own stay what they were, and
+ * calls that close them find nothing there.
+ *
+ * All of this may run in a signal handler, before any constructor, or in a child of vfork, which
+ * shares the memory and has descriptors of its own. So nothing is allocated or locked. The table
+ * may be out of date: the kernel's id tells whether an event is still under its number.
+ */
+#include "base/kept.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#define RANGE_CLOEXEC (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed */
+
+#define HIGH_NUMBER 1024 /* as select(2) takes none from there on */
+#define NUMBERS     8192 /* events under others can be closed */
+
+struct keep_place {
+	_Atomic uint64_t id; /* the kernel's; 0: no event was ever here */
+	_Atomic(_Atomic uint64_t *) losses;
+};
+
+static struct keep_place places[NUMBERS];
+/* The numbers that were ever used. Most calls end here, and touch no page of the table. */
+static _Atomic unsigned first_number = NUMBERS, end_number;
+
+static bool keep_has(unsigned fd)
+{
+	uint64_t found = 0;
+
+	if (fd < atomic_load(&first_number) || fd >= atomic_load(&end_number))
+		return false;
+	uint64_t id = atomic_load(&places[fd].id);
+	int error = errno;
+	bool has_it = id && ioctl((int)fd, PERF_EVENT_IOC_ID, &found) >= 0 && found == id;
+	errno = error;
+	return has_it;
+}
+
+/* What was opened takes the lowest number: the program's next file would have had it. */
+static int keep_move(int fd)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	int least = limit.rlim_cur / 2 < HIGH_NUMBER ? (int)(limit.rlim_cur / 2) : HIGH_NUMBER;
+	int moved = fd < least ? fcntl(fd, F_DUPFD_CLOEXEC, least) : -1;
+	if (moved < 0)
+		return fd;
+	syscall(SYS_close, fd);
+	return moved;
+}
+
+static void keep_widen(unsigned fd)
+{
+	unsigned first = atomic_load(&first_number), end = atomic_load(&end_number);
+
+	while (fd < first && !atomic_compare_exchange_weak(&first_number, &first, fd))
+		;
+	while (fd >= end && !atomic_compare_exchange_weak(&end_number, &end, fd + 1))
+		;
+}
+
+__attribute__((visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses)
+{
+	int error = errno;
+	int kept = keep_move(fd);
+	uint64_t id = 0;
+
+	if (kept < NUMBERS && ioctl(kept, PERF_EVENT_IOC_ID, &id) >= 0) {
+		atomic_store(&places[kept].losses, losses);
+		atomic_store(&places[kept].id, id);
+		keep_widen((unsigned)kept);
+	}
+	errno = error;
+	return kept;
+}
+
+/* The program's calls. */
+
+typedef int close_call(int fd);
+typedef void closefrom_call(int least);
+typedef int dup2_call(int from, int to);
+typedef int dup3_call(int from, int to, int flags);
+
+/* Not looked up where they are called: dlsym may take memory and locks. */
+static _Atomic(close_call *) real_close;
+static _Atomic(closefrom_call *) real_closefrom;
+static _Atomic(dup2_call *) real_dup2;
+static _Atomic(dup3_call *) real_dup3;
+
+__attribute__((constructor)) static void keep_begin(void)
+{
+	close_call *found_close;
+	closefrom_call *found_closefrom;
+	dup2_call *found_dup2;
+	dup3_call *found_dup3;
+
+	*(void **)&found_close = dlsym(RTLD_NEXT, "close");
+	*(void **)&found_closefrom = dlsym(RTLD_NEXT, "closefrom");
+	*(void **)&found_dup2 = dlsym(RTLD_NEXT, "dup2");
+	*(void **)&found_dup3 = dlsym(RTLD_NEXT, "dup3");
+	atomic_store(&real_close, found_close);
+	atomic_store(&real_closefrom, found_closefrom);
+	atomic_store(&real_dup2, found_dup2);
+	atomic_store(&real_dup3, found_dup3);
+}
+
+/* The C library may declare these or not, according to its age. */
+__attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags);
+__attribute__((visibility("default"))) void closefrom(int least);
+__attribute__((visibility("default"))) int dup3(int from, int to, int flags);
+
+__attribute__((visibility("default"))) int close(int fd)
+{
+	close_call *real = atomic_load(&real_close);
+
+	if (fd >= 0 && keep_has((unsigned)fd)) {
+		errno = EBADF;
+		return -1;
+	}
+	return real ? real(fd) : (int)syscall(SYS_close, fd);
+}
+
+/* Closes what is between the kept ones. */
+int close_range(unsigned first, unsigned last, int flags)
+{
+	unsigned from = first, number = atomic_load(&first_number);
+
+	if (first > last || flags & RANGE_CLOEXEC)
+		return (int)syscall(SYS_close_range, first, last, flags);
+	for (number = number > first ? number : first;
+	     number <= last && number < atomic_load(&end_number); number++) {
+		if (!keep_has(number))
+			continue;
+		if (number > from && syscall(SYS_close_range, from, number - 1, flags) < 0)
+			return -1;
+		from = number + 1;
+	}
+	return from <= last ? (int)syscall(SYS_close_range, from, last, flags) : 0;
+}
+
+void closefrom(int least)
+{
+	closefrom_call *real = atomic_load(&real_closefrom);
+	unsigned first = least > 0 ? (unsigned)least : 0;
+
+	/* Linux before 5.9 has no such call. */
+	if (close_range(first, UINT_MAX, 0) == 0)
+		return;
+	for (; first < atomic_load(&end_number); first++)
+		close((int)first);
+	if (real)
+		real((int)first);
+}
+
+/* The program gets the number. The event that was there is lost, and who reads it is told before:
+ * it would read the program's file. */
+static void keep_yield(int from, int to)
+{
+	if (from == to || to < 0 || !keep_has((unsigned)to))
+		return;
+	atomic_fetch_add(atomic_load(&places[to].losses), 1);
+}
+
+__attribute__((visibility("default"))) int dup2(int from, int to)
+{
+	dup2_call *real = atomic_load(&real_dup2);
+
+	keep_yield(from, to);
+	if (real)
+		return real(from, to);
+	if (from == to)
+		return fcntl(from, F_GETFD) < 0 ? -1 : to;
+	return (int)syscall(SYS_dup3, from, to, 0);
+}
+
+int dup3(int from, int to, int flags)
+{
+	dup3_call *real = atomic_load(&real_dup3);
+
+	keep_yield(from, to);
+	return real ? real(from, to, flags) : (int)syscall(SYS_dup3, from, to, flags);
+}
