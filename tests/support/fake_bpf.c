@@ -34,7 +34,7 @@ static void *pointer(uint64_t address)
 	return (void *)(uintptr_t)address;
 }
 
-static int new_fd(int kind)
+static int new_fd(enum fake_bpf kind)
 {
 	int fd = fake__fd_new();
 

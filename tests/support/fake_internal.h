@@ -56,7 +56,7 @@ struct fake_fd {
 	struct fake_task *task; /* of a /proc/<tid>/stat */
 	struct fake_counter *counter;
 	bool is_cgroup; /* the folder of one */
-	enum {
+	enum fake_bpf {
 		FAKE_NO_BPF,
 		FAKE_BPF_EVENTS,
 		FAKE_BPF_SUMS,
