@@ -5,6 +5,8 @@ collect_libcollect_la_SOURCES = \
 	collect/collect.c \
 	collect/exchange.c \
 	collect/exchange.h \
+	collect/files.c \
+	collect/files.h \
 	collect/flush.c \
 	collect/flush.h \
 	collect/hush.h \

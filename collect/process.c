@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "collect/files.h"
 #include "collect/hush.h"
 #include "collect/report.h"
 #include "collect/threads.h"
 #include "region/profile.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <perfsage/sampling.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 __attribute__((format(printf, 1, 2))) static void process_note(const char *format, ...)
 {
 	const char *name = collect_settings_journal();
-	int fd = name ? open(name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : -1;
+	int fd = name ? collect_files_get(COLLECT_JOURNAL, name) : -1;
 	struct collect_hush hush;
 	va_list arguments;
 
@@ -33,7 +33,17 @@ __attribute__((format(printf, 1, 2))) static void process_note(const char *forma
 	vdprintf(fd, format, arguments);
 	va_end(arguments);
 	collect_hush_end(&hush);
-	close(fd);
+	collect_files_release(fd);
+}
+
+static void process_keep_files(const struct collect_settings *settings)
+{
+	const char *journal = collect_settings_journal();
+
+	if (journal)
+		collect_files_keep(COLLECT_JOURNAL, journal);
+	if (journal && settings->output)
+		collect_files_keep(COLLECT_REPORTS, settings->output);
 }
 
 static int process_make_profile(struct collect_process *process)
@@ -58,6 +68,8 @@ int collect_process_begin(struct collect_process *out)
 	struct collect_process process = {.started_ns = ps__os_now_ns()};
 	int result = collect_settings_read(&process.settings);
 
+	if (result == PS_OK)
+		process_keep_files(&process.settings);
 	process_note("marks %d\n", (int)getpid());
 	if (result == PS_OK)
 		result = process_make_profile(&process);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "collect/exchange.h"
+#include "collect/files.h"
 #include "collect/hush.h"
 #include "collect/tree.h"
 #include "output/buffer.h"
@@ -324,21 +325,25 @@ static void report_drop_flushed(const struct collect_report *report)
 	free(whole);
 }
 
+static int report_open(const char *name)
+{
+	if (collect_settings_journal())
+		return collect_files_get(COLLECT_REPORTS, name);
+	return open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_CREAT, NEW_MODE);
+}
+
 int collect_report_write(const struct collect_report *report)
 {
 	const char *name = report->settings->output;
 
 	if (!name)
 		return report_put(report, STDERR_FILENO, "stderr");
-	/* perfsage has made its file. If that is gone, nothing else by its name is the right one.
-	 */
-	int own = collect_settings_journal() ? O_NOFOLLOW : O_CREAT;
-	int fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | own, NEW_MODE);
+	int fd = report_open(name);
 	if (fd < 0)
 		return ps__fail(PS_ESYS, "PERFSAGE_OUTPUT: '%s' can't be opened: %s", name,
 		                strerror(errno));
 	int result = report_put(report, fd, name);
-	close(fd);
+	collect_files_release(fd);
 	if (result == PS_OK)
 		report_drop_flushed(report);
 	return result;

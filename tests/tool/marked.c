@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,6 +115,30 @@ static int end_by_signal(const char *how)
 	return 0;
 }
 
+static void give_up(const char *how)
+{
+	const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+
+	if (strncmp(how, "limited", strlen("limited")) == 0 && setrlimit(RLIMIT_NOFILE, &none) < 0)
+		abort();
+	if (strncmp(how, "setuid", strlen("setuid")) == 0 && setuid(65534) < 0)
+		abort();
+}
+
+/* A process, or its child, that can open no more files of perfsage's. */
+static void work_without_files(const char *how)
+{
+	if (!strstr(how, "-child")) {
+		give_up(how);
+	} else if (fork() == 0) {
+		give_up(how);
+		work(NULL);
+		exit(3);
+	} else {
+		wait(NULL);
+	}
+}
+
 /* A thread without marks, for 0.1 s of its CPU time. */
 static void *work_unmarked(void *unused)
 {
@@ -147,7 +172,7 @@ static void work_without_descriptors(void)
 
 /* marked THREADS
  * [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
- *                 unmarked|idle|full] */
+ *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -195,6 +220,8 @@ int main(int argc, char **argv)
 		/* The program ends with its last thread. */
 		if (pthread_create(&thread, NULL, work, NULL) == 0)
 			pthread_exit(NULL);
+	} else if (strncmp(how, "limited", 7) == 0 || strncmp(how, "setuid", 6) == 0) {
+		work_without_files(how);
 	} else if (strcmp(how, "_exit") == 0) {
 		_exit(4);
 	}
