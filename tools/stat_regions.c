@@ -3,6 +3,7 @@
 #include "tools/stat_regions.h"
 
 #include "base/os.h"
+#include "base/stack.h"
 #include "output/number.h"
 #include "tools/file.h"
 #include "tools/metrics.h"
@@ -148,7 +149,7 @@ static char *regions_make_file(const char *folder, const char *name)
 	return NULL;
 }
 
-static int regions_make_files(struct stat_regions *regions)
+static int regions_make_folder(struct stat_regions *regions)
 {
 	const char *chosen = getenv("TMPDIR");
 	char folder[PATH_MAX], root[PATH_MAX];
@@ -170,6 +171,31 @@ static int regions_make_files(struct stat_regions *regions)
 		return 0;
 	tool_complain("--regions: no files in '%s': %s", folder, strerror(errno));
 	return -1;
+}
+
+/* A signal that ends perfsage before the command runs leaves nothing of it. */
+static int regions_make_files(struct stat_regions *regions)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	int result = regions_make_folder(regions);
+	if (result == 0) {
+		tool_ending_remove(regions->reports);
+		tool_ending_remove(regions->journal);
+		tool_ending_remove(regions->folder);
+	}
+	ps__signals_release(&held);
+	return result;
+}
+
+static void regions_remove_files(const struct stat_regions *regions)
+{
+	stat_reports_remove(regions);
+	rmdir(regions->folder);
+	tool_ending_keep(regions->reports);
+	tool_ending_keep(regions->journal);
+	tool_ending_keep(regions->folder);
 }
 
 /* The command does not get what the environment had. */
@@ -215,10 +241,8 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 
 void stat_regions_destroy(struct stat_regions *regions)
 {
-	if (regions->folder) {
-		stat_reports_remove(regions);
-		rmdir(regions->folder);
-	}
+	if (regions->folder)
+		regions_remove_files(regions);
 	for (size_t run = 0; run < regions->run_count; run++)
 		ps__os_free(regions->runs[run].text);
 	ps__os_free(regions->runs);

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_FILES 4
+#define MOST_FILES 8
 
 /* The signals that end perfsage while nothing is counted. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -37,8 +37,8 @@ static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
 		const char *path = atomic_load(&files[index]);
-		if (path && getpid() == atomic_load(&owner))
-			unlink(path);
+		if (path && getpid() == atomic_load(&owner) && unlink(path) < 0)
+			rmdir(path);
 	}
 	/* It comes again when this handler is left. */
 	signal(number, SIG_DFL);

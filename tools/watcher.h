@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Files that go if a signal ends perfsage before they are whole. path: stays
- * until it is kept; a few at a time. */
+/* Files, or folders behind their files, that go if a signal ends perfsage before they are whole.
+ * path: stays until it is kept; a few at a time. */
 void tool_ending_remove(const char *path);
 void tool_ending_keep(const char *path);
 
