@@ -30,9 +30,9 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
 #define COPY_NS    1000.0
 #define COPY_BYTES 1140.0
 
-/* The kernel adds up a task's time as it ends; an exec is in one of the times only. */
-#define TOLERANCE_S    0.01
-#define TOLERANCE_PART 0.02
+/* The kernel adds the same times to a task and to its group: they differ by what was rounded. A
+ * program takes more to begin and end. */
+#define TOLERANCE_S 5e-5
 
 int stat_method_parse(const char *word, enum stat_method *method)
 {
@@ -71,9 +71,7 @@ double stat_method_left_s(const struct rusage *usage, double group_s)
 {
 	double used_s = stat_seconds(usage->ru_utime) + stat_seconds(usage->ru_stime);
 
-	if (isnan(group_s) || used_s - group_s <= TOLERANCE_S + TOLERANCE_PART * used_s)
-		return 0;
-	return used_s - group_s;
+	return used_s - group_s <= TOLERANCE_S ? 0 : used_s - group_s;
 }
 
 static void method_add_no_cgroup(const struct stat_how *how, struct ps__buffer *out)
@@ -126,6 +124,12 @@ void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 	if (how->left_s <= 0)
 		return;
 	stat_footer_line("uncounted", out);
+	if (isnan(how->left_s)) {
+		ps__buffer_add(out,
+		               "not known: the kernel does not tell the group's CPU time, which "
+		               "shows whether processes were moved out of it\n");
+		return;
+	}
 	ps__buffer_add(out, "about ");
 	ps__number_add_duration(out, how->left_s);
 	ps__buffer_add(out, " of CPU time: processes were moved out of the control group\n");

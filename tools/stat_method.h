@@ -22,8 +22,9 @@ enum stat_method {
 struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
 	size_t copies;           /* of events, which a thread takes that is created */
-	double left_s;           /* CPU time that was spent out of the control group */
-	char why[512];           /* why it is no control group; "" if none was tried */
+	double before_s;         /* CPU time of the command's process before it came to its group */
+	double left_s; /* CPU time that was spent out of the control group; NaN: unknown */
+	char why[512]; /* why it is no control group; "" if none was tried */
 };
 
 /* Returns -1 after a complaint. */
@@ -36,8 +37,8 @@ size_t stat_method_copies(enum stat_method method, size_t events);
 /* Per-CPU events, unless these are so many copies that creating threads takes long. */
 enum stat_method stat_method_choose(size_t events);
 
-/* The time of the command and its children that the group's doesn't explain, which is NaN where it
- * isn't known. */
+/* The time of the command and its children that the group's doesn't explain. That has the process's
+ * time before it came to the group; NaN where it isn't known, and then so is the result. */
 double stat_method_left_s(const struct rusage *usage, double group_s);
 
 /* The footer's lines of it: nothing if it is as cheap as usual. */

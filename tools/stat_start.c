@@ -12,8 +12,10 @@
 #include "tools/terminal.h"
 #include "topology/import.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
@@ -75,6 +77,17 @@ static int start_waiting(struct stat_count *count, pid_t pid)
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
 }
 
+/* NaN if it isn't known. */
+static double start_cpu_s(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec time;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
+		return (double)NAN;
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 /* The child is in a group of its own from here on; it doesn't run until it may exec. -1 with why,
  * and then nothing is left of it. */
 static int start_group(struct stat_count *count, pid_t pid)
@@ -82,6 +95,7 @@ static int start_group(struct stat_count *count, pid_t pid)
 	struct stat_how *how = &count->how;
 	struct ps_eventset *set;
 
+	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
 	int code = ps_eventset_clone(&set, count->model);
