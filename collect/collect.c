@@ -153,15 +153,26 @@ static int collect_renew(struct collect_region *region)
 	return 0;
 }
 
+/* A mark that isn't heard: what it tells is in no region. */
+static void collect_miss(enum ps__fault fault)
+{
+	if (collect.generation && collect.process.profile)
+		ps__profile_note(collect.process.profile, fault);
+}
+
 static __attribute__((cold, noinline)) struct ps_region *
 collect_own_region(struct collect_region *region)
 {
-	if (!collect_enter())
+	if (!collect_enter()) {
+		collect_miss(PS__FAULT_IN_HANDLER);
 		return NULL;
+	}
 	int cancel = ps__cancel_hold();
 	int result = collect_renew(region);
 	ps__cancel_release(cancel);
 	collect_leave();
+	if (result != 0)
+		collect_miss(PS__FAULT_FAILED);
 	return result == 0 ? atomic_load_explicit(&region->region, memory_order_relaxed) : NULL;
 }
 
@@ -251,12 +262,16 @@ static struct ps_mark_region *collect_define(const char *name)
 {
 	int error = errno;
 
-	if (!name || !*name || !collect_enter())
+	if (!collect_enter()) {
+		collect_miss(PS__FAULT_IN_HANDLER);
 		return NULL;
+	}
 	int cancel = ps__cancel_hold();
-	struct ps_mark_region *mark = collect_find(name);
+	struct ps_mark_region *mark = name && *name ? collect_find(name) : NULL;
 	ps__cancel_release(cancel);
 	collect_leave();
+	if (!mark)
+		collect_miss(PS__FAULT_FAILED);
 	errno = error;
 	return mark;
 }

@@ -42,8 +42,10 @@ int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *l
 	path_faults_add_one(
 	    lines, "in handler", faults.in_handler,
 	    "a signal handler entered or left a region, or gave a number, during another call");
-	path_faults_add_one(lines, "failed", faults.failed,
-	                    "the counters could not be read at a boundary, or there was no memory");
+	path_faults_add_one(
+	    lines, "failed", faults.failed,
+	    "the counters could not be read at a boundary, there was no memory, or a "
+	    "mark had no name");
 	if (faults.uncounted)
 		ps__buffer_add(lines,
 		               "%-11s  %" PRIu64 " %s: its thread's counters could not be opened: "

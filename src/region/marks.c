@@ -31,14 +31,26 @@ static struct ps_profile *marks_profile;             /* that listens; the same *
 
 static struct marks_name *marks_find(const char *name);
 
+/* A mark that isn't heard: what it tells is in no region. */
+static struct ps_mark_region *marks_miss(enum ps__fault fault)
+{
+	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
+
+	if (profile)
+		ps__profile_note(profile, fault);
+	return NULL;
+}
+
 /* From a signal handler that interrupted a call of a profile: NULL, as it may hold the lock. */
 static struct ps_mark_region *marks_define(const char *name)
 {
 	int error = errno;
 	struct marks_name *found;
 
-	if (!name || !*name || ps__own.is_inside)
-		return NULL;
+	if (ps__own.is_inside)
+		return marks_miss(PS__FAULT_IN_HANDLER);
+	if (!name || !*name)
+		return marks_miss(PS__FAULT_FAILED);
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct ps__held held;
@@ -50,7 +62,7 @@ static struct ps_mark_region *marks_define(const char *name)
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
 	errno = error;
-	return found ? &found->mark : NULL;
+	return found ? &found->mark : marks_miss(PS__FAULT_FAILED);
 }
 
 /* The region of the profile that listens. It is made without the lock: ps_region_define refuses
@@ -60,8 +72,15 @@ static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct ma
 	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
 	struct ps_region *region;
 
-	if (!profile || ps_region_define(&region, profile, named->name) != PS_OK)
+	if (!profile)
 		return NULL;
+	int result = ps_region_define(&region, profile, named->name);
+	if (result != PS_OK) {
+		/* An interrupted call is noted there. */
+		if (result != PS_ECNFLCT)
+			marks_miss(PS__FAULT_FAILED);
+		return NULL;
+	}
 	atomic_store_explicit(&named->region, region, memory_order_release);
 	return region;
 }

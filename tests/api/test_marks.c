@@ -185,6 +185,7 @@ START_TEST(begin_and_end_are_a_region_and_an_end_alone_is_a_fault)
 	{
 		ck_assert_uint_eq(ps_region_level(profile), 0);
 	}
+	ck_assert_uint_eq(faults_of().failed, 1);
 	end();
 }
 END_TEST

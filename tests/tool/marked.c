@@ -125,6 +125,36 @@ static void give_up(const char *how)
 		abort();
 }
 
+/* Visits of a region that there is no memory for. */
+static void work_without_memory(void)
+{
+	struct rlimit before, none;
+
+	if (getrlimit(RLIMIT_AS, &before) < 0)
+		abort();
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	setrlimit(RLIMIT_AS, &none);
+	for (size_t bytes = 65536; bytes >= 1; bytes /= 2) {
+		while (malloc(bytes))
+			;
+	}
+	for (int visit = 0; visit < 7; visit++) {
+		PS_REGION("starved")
+		{
+		}
+	}
+	setrlimit(RLIMIT_AS, &before);
+}
+
+static void work_without_name(void)
+{
+	for (int visit = 0; visit < 5; visit++) {
+		PS_REGION("")
+		{
+		}
+	}
+}
+
 /* A process, or its child, that can open no more files of perfsage's. */
 static void work_without_files(const char *how)
 {
@@ -172,7 +202,8 @@ static void work_without_descriptors(void)
 
 /* marked THREADS
  * [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
- *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child] */
+ *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child|
+ *                 starved|unnamed] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -220,6 +251,10 @@ int main(int argc, char **argv)
 		/* The program ends with its last thread. */
 		if (pthread_create(&thread, NULL, work, NULL) == 0)
 			pthread_exit(NULL);
+	} else if (strcmp(how, "starved") == 0) {
+		work_without_memory();
+	} else if (strcmp(how, "unnamed") == 0) {
+		work_without_name();
 	} else if (strncmp(how, "limited", 7) == 0 || strncmp(how, "setuid", 6) == 0) {
 		work_without_files(how);
 	} else if (strcmp(how, "_exit") == 0) {
