@@ -73,8 +73,13 @@ static void sums_find_missing(const struct sums *sums, const struct collect_repo
 
 static int sums_show(struct sums *sums, struct sums_paths *made)
 {
+	int result = ps__paths_pool(&made->paths);
+	if (result != PS_OK)
+		return result;
+	made->sum.paths = made->paths;
+	made->sum.report.paths = made->paths;
 	collect_report_sum(&made->sum.report);
-	int result = collect_report_make(&made->sum.report, sums->is_continued, sums->stream);
+	result = collect_report_make(&made->sum.report, sums->is_continued, sums->stream);
 	sums->is_continued = true;
 	return result;
 }

@@ -8,7 +8,11 @@
  * Sampled regions may nest: below two of them, what was counted is multiplied by both factors.
  *
  * A path that was sampled at several rates comes here as several paths, one for each rate.
+ *
+ * Processes are a sample, too: each has extrapolated its own visits, and one that counted none of
+ * them has left their counts in the path around. So f is then by the visits of both kinds.
  */
+#include "base/error.h"
 #include "region/paths.h"
 #include "region/profile.h"
 #include "store/attrmap.h"
@@ -93,7 +97,7 @@ static int estimate_add(const struct ps_path *raw)
 /* A visit that is not over yet counts as one where no other one does. */
 static double estimate_factor(const struct ps_path *raw)
 {
-	double counted = (double)raw->visits.counted;
+	double counted = (double)(raw->pooled ? raw->pooled : raw->visits.counted);
 
 	if (!raw->unchosen)
 		return 1;
@@ -167,4 +171,20 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw)
 	for (struct ps_path *path = paths->root; path; path = path->next_made)
 		estimate_finish(path);
 	return paths;
+}
+
+int ps__paths_pool(struct ps_paths **paths)
+{
+	const struct ps_path *path = (*paths)->root;
+
+	while (path && !path->unchosen)
+		path = path->next_made;
+	if (!path)
+		return PS_OK;
+	struct ps_paths *pooled = ps__paths_estimate(*paths);
+	if (!pooled)
+		return ps__fail_memory("the paths of several processes");
+	ps_paths_destroy(*paths);
+	*paths = pooled;
+	return PS_OK;
 }

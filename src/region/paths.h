@@ -41,6 +41,7 @@ struct ps_path {
 	struct ps_path *path;        /* as that of struct ps__node */
 	const struct ps__rate *rate; /* at which it was counted; NULL: the root path, or any */
 	uint64_t unchosen;           /* visits, as those of struct ps__visits */
+	uint64_t pooled;             /* of loaded paths: visits of processes that counted some */
 	struct ps_visits visits;
 	/* See estimate.c. Of a path at one rate: f, and the product with those around it. Of one at
 	 * any rate: times */
@@ -50,6 +51,7 @@ struct ps_path {
 		double wall_ns;
 		double on_cpu_ns;
 		bool has_others; /* some visits of a path below are in its counts */
+		bool is_counted; /* by the process that was loaded last, and so are those around */
 	} estimate;
 	struct ps__value_sum *values; /* in the order in which they were made */
 	struct ps__value_sum *last_value;
@@ -84,6 +86,9 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from);
 /* estimate.c: what rates were applied is extrapolated: one path for each region. NULL for lack of
  * memory. */
 struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
+/* The same for paths that were loaded, once all are: where a process counted none of its visits,
+ * those of the others stand for them. PS_ENOMEM: nothing has changed. */
+int ps__paths_pool(struct ps_paths **paths);
 
 /* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);

@@ -243,18 +243,22 @@ static void file_add_time(uint64_t *sum, uint64_t time_ns)
 	*sum = *sum == UINT64_MAX || time_ns == UINT64_MAX ? UINT64_MAX : *sum + time_ns;
 }
 
-/* Where a process counted none of its visits, the sum over processes is the least that it can be.
- */
-static void file_label(struct ps_path *path)
+/* Visits of a process that counted none of them are to be extrapolated from the others', unless
+ * the visits around them are. Their time isn't known. */
+static void file_add_visits(struct ps_path *path, const struct ps_path *visit)
 {
-	for (struct ps__part *part = path->parts; part; part = part->next) {
-		for (size_t event = 0; event < path->paths->events; event++) {
-			struct ps_value *value = &part->values[event];
-			value->flags |= PS_VALUE_SAMPLED;
-			if (value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED)
-				value->status = PS_STATUS_INCOMPLETE;
-		}
-	}
+	const struct ps_visits *visits = &visit->visits;
+	bool has_none = visits->count > 0 && visits->counted == 0;
+	bool is_around_counted = !path->parent || path->parent->estimate.is_counted;
+
+	ps__paths_add_visits(path, visit);
+	path->pooled += visits->counted ? visits->count : 0;
+	path->unchosen += has_none && is_around_counted ? visits->count : 0;
+	path->estimate.is_counted = is_around_counted && !has_none;
+	if (has_none)
+		return;
+	file_add_time(&path->visits.wall_ns, visits->wall_ns);
+	file_add_time(&path->visits.on_cpu_ns, visits->on_cpu_ns);
 }
 
 static int file_load_rest(struct ps_path *path, struct ps__words *words)
@@ -263,16 +267,13 @@ static int file_load_rest(struct ps_path *path, struct ps__words *words)
 	int result = PS_OK;
 
 	file_load_visits(&visit, words);
-	ps__paths_add_visits(path, &visit);
-	file_add_time(&path->visits.wall_ns, visit.visits.wall_ns);
-	file_add_time(&path->visits.on_cpu_ns, visit.visits.on_cpu_ns);
+	file_add_visits(path, &visit);
 	ps__words_expect(words, "parts");
 	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
 		result = file_load_part(path, words);
 	ps__words_expect(words, "values");
 	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
 		result = file_load_value(path, words);
-	path->estimate.has_others |= visit.visits.count > 0 && visit.visits.counted == 0;
 	return result == PS_OK && words->has_failed ? file_fail(words) : result;
 }
 
@@ -332,9 +333,5 @@ int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
 	ps__words_expect(words, "end");
 	if (result == PS_OK && words->has_failed)
 		return file_fail(words);
-	for (path = paths->root; result == PS_OK && path; path = path->next_made) {
-		if (path->estimate.has_others)
-			file_label(path);
-	}
 	return result;
 }
