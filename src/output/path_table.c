@@ -14,11 +14,11 @@
 
 static void path_table_set_times(struct ps__path_row *row)
 {
-	const struct ps_visits *visits = &row->path->visits;
+	struct ps_visits visits = ps__path_known_visits(row->path);
 
 	for (size_t share = 0; share < PS__SHARES; share++) {
-		row->wall_ns[share] = visits->wall_ns;
-		row->on_cpu_ns[share] = visits->on_cpu_ns;
+		row->wall_ns[share] = visits.wall_ns;
+		row->on_cpu_ns[share] = visits.on_cpu_ns;
 	}
 }
 
@@ -52,9 +52,11 @@ static void path_table_add_times(struct ps__path_table *table)
 		const struct ps__path_row *from = &table->rows[row];
 		struct ps__path_row *to = &table->rows[from->parent];
 		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
-		/* No visit was counted: its time is that of the path around. */
+		/* No visit was counted: its time is that of the path around. Or it isn't over. */
 		if (from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			continue;
+		if (to->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
+			to->wall_ns[PS_SHARE_INCLUSIVE] = 0;
 		to->wall_ns[PS_SHARE_INCLUSIVE] += from->wall_ns[PS_SHARE_INCLUSIVE];
 		if (on_cpu_ns == UINT64_MAX || to->on_cpu_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			to->on_cpu_ns[PS_SHARE_INCLUSIVE] = UINT64_MAX;

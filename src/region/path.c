@@ -179,6 +179,15 @@ int ps_path_values(const struct ps_path *path, const struct ps_component *compon
 	return result;
 }
 
+struct ps_visits ps__path_known_visits(const struct ps_path *path)
+{
+	struct ps_visits visits = path->visits;
+
+	if (visits.count == 0 && visits.wall_ns == 0)
+		visits.wall_ns = visits.on_cpu_ns = UINT64_MAX;
+	return visits;
+}
+
 int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 {
 	struct ps_visits visits;
@@ -190,7 +199,7 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 		return ps__fail(PS_EINVAL,
 		                "ps_path_visits: out->size is %zu, not %zu: set it to sizeof *out",
 		                out->size, sizeof *out);
-	visits = path->visits;
+	visits = ps__path_known_visits(path);
 	visits.size = sizeof visits;
 	for (const struct ps_path *below = ps__path_next_below(path, path); below;
 	     below = ps__path_next_below(path, below))

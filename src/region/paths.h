@@ -97,6 +97,9 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
  * known. */
 int ps__paths_add_node(struct ps__node *node, bool has_counts);
 
+/* Its visits, with unknown times where the first one goes on and nothing was read in it yet. */
+struct ps_visits ps__path_known_visits(const struct ps_path *path);
+
 /* The next path of those below `top`, itself the first; NULL after the last. */
 const struct ps_path *ps__path_next_below(const struct ps_path *top, const struct ps_path *path);
 

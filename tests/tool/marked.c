@@ -155,6 +155,21 @@ static void work_without_name(void)
 	}
 }
 
+/* Marks that can't be heard, or not to their end. */
+static void work_badly(const char *how)
+{
+	if (strcmp(how, "starved") == 0)
+		work_without_memory();
+	if (strcmp(how, "unnamed") == 0)
+		work_without_name();
+	if (strcmp(how, "inside") == 0) {
+		PS_REGION("unfinished")
+		{
+			raise(SIGTERM);
+		}
+	}
+}
+
 /* A process, or its child, that can open no more files of perfsage's. */
 static void work_without_files(const char *how)
 {
@@ -203,7 +218,7 @@ static void work_without_descriptors(void)
 /* marked THREADS
  * [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
  *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child|
- *                 starved|unnamed] */
+ *                 starved|unnamed|inside] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -251,14 +266,11 @@ int main(int argc, char **argv)
 		/* The program ends with its last thread. */
 		if (pthread_create(&thread, NULL, work, NULL) == 0)
 			pthread_exit(NULL);
-	} else if (strcmp(how, "starved") == 0) {
-		work_without_memory();
-	} else if (strcmp(how, "unnamed") == 0) {
-		work_without_name();
 	} else if (strncmp(how, "limited", 7) == 0 || strncmp(how, "setuid", 6) == 0) {
 		work_without_files(how);
 	} else if (strcmp(how, "_exit") == 0) {
 		_exit(4);
 	}
+	work_badly(how);
 	return end_by_signal(how);
 }
