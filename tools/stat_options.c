@@ -163,6 +163,10 @@ static int options_take_one_in(struct stat_options *options, const char *text)
 static int options_add_region(struct stat_options *options, const char *name)
 {
 	size_t count = options->of_regions.named_count;
+
+	if (!*name)
+		return tool_complain("--region takes a region's name, not ''; --regions shows all"),
+		       -1;
 	const char **grown = ps__vector_reserve(options->of_regions.named, count, count + 1,
 	                                        &options->of_regions.named_room, sizeof *grown);
 

@@ -277,8 +277,10 @@ static void regions_describe_silence(const struct stat_regions *regions,
 
 	if (heard->programs) {
 		ps__buffer_add(out,
-		               "no program had marks: #include <perfsage/marks.h> and PS_REGION, "
-		               "or count it as a whole without --regions");
+		               "no program that loaded " PRELOAD " had marks: #include "
+		               "<perfsage/marks.h> and PS_REGION, or count it as a whole without "
+		               "--regions. A program that began without LD_PRELOAD (env -i, sudo) "
+		               "isn't heard");
 		return;
 	}
 	why = tool_program_find_deafness(regions->command);
