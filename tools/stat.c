@@ -16,13 +16,13 @@
 static int stat_take_regions(struct run *run, bool is_counted)
 {
 	struct session *session = run->session;
+	int result = 0;
 
 	if (!session->output.regions)
 		return 0;
 	if (is_counted || session->runs.counted == 0)
-		return stat_regions_take(&session->regions, run->repetition);
-	stat_regions_drop(&session->regions);
-	return 0;
+		result = stat_regions_take(&session->regions, run->repetition);
+	return stat_regions_drop(&session->regions) < 0 ? -1 : result;
 }
 
 /* The run has ended: shows it, or its last interval and all of them

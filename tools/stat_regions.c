@@ -189,13 +189,30 @@ static int regions_make_files(struct stat_regions *regions)
 	return result;
 }
 
-static void regions_remove_files(const struct stat_regions *regions)
+static void regions_remove_files(struct stat_regions *regions)
 {
-	stat_reports_remove(regions);
-	rmdir(regions->folder);
-	tool_ending_keep(regions->reports);
-	tool_ending_keep(regions->journal);
-	tool_ending_keep(regions->folder);
+	if (regions->folder) {
+		stat_reports_remove(regions);
+		rmdir(regions->folder);
+		tool_ending_keep(regions->reports);
+		tool_ending_keep(regions->journal);
+		tool_ending_keep(regions->folder);
+	}
+	free(regions->reports);
+	free(regions->journal);
+	free(regions->folder);
+	regions->reports = regions->journal = regions->folder = NULL;
+}
+
+int stat_regions_drop(struct stat_regions *regions)
+{
+	regions_remove_files(regions);
+	if (regions_make_files(regions) < 0)
+		return -1;
+	if (setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
+	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0)
+		return tool_complain("out of memory"), -1;
+	return 0;
 }
 
 /* The command does not get what the environment had. */
@@ -213,10 +230,7 @@ static int regions_set_environment(const struct stat_regions *regions,
 
 	for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
 		unsetenv(others[index]);
-	return regions_set_events(regions->model) < 0 ||
-	               setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
-	               setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
-	               setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 ||
+	return regions_set_events(regions->model) < 0 || setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 ||
 	               regions_set("PERFSAGE_BUDGET", options->of_regions.budget) < 0 ||
 	               regions_set("PERFSAGE_ONE_IN", options->of_regions.one_in) < 0
 	           ? -1
@@ -229,7 +243,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	*regions = (struct stat_regions){.command = output->options->command[0],
 	                                 .model = model,
 	                                 .shows_processes = output->options->shows_processes};
-	if (regions_make_files(regions) < 0 || regions_preload() < 0)
+	if (stat_regions_drop(regions) < 0 || regions_preload() < 0)
 		return -1;
 	if (regions_set_settings(regions, output) < 0 ||
 	    regions_set_environment(regions, output->options) < 0)
@@ -241,17 +255,13 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 
 void stat_regions_destroy(struct stat_regions *regions)
 {
-	if (regions->folder)
-		regions_remove_files(regions);
+	regions_remove_files(regions);
 	for (size_t run = 0; run < regions->run_count; run++)
 		ps__os_free(regions->runs[run].text);
 	ps__os_free(regions->runs);
 	ps_eventset_destroy(regions->model);
 	ps_topology_destroy(regions->topology);
 	collect_settings_clear(&regions->settings);
-	free(regions->reports);
-	free(regions->journal);
-	free(regions->folder);
 	*regions = (struct stat_regions){.folder = NULL};
 }
 
@@ -298,7 +308,7 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		stat_footer_line("lost", out);
 		ps__buffer_add(
 		    out,
-		    "%zu process%s with marks left no report: killed by a signal, "
+		    "%zu process%s with marks left no report: still running, killed by a signal, "
 		    "ended by _exit, replaced by another program, or refused (see stderr)\n",
 		    heard->silent, heard->silent > 1 ? "es" : "");
 	}

@@ -57,11 +57,12 @@ void stat_regions_destroy(struct stat_regions *regions);
 /* The events that perfsage itself counts: CPU time. NULL after a complaint. */
 struct ps_eventset *stat_regions_model(void);
 
-/* stat_reports.c: takes what the processes of a run have written, and makes room for those of the
- * next; number: 0 if there is only one. -1 after a complaint. */
+/* stat_reports.c: takes what the processes of a run have written; number: 0 if there is only one
+ * run. -1 after a complaint. */
 int stat_regions_take(struct stat_regions *regions, long long number);
-/* The same, for nothing. */
-void stat_regions_drop(const struct stat_regions *regions);
+/* Takes the files away, and makes those of the next run, of other names: a process that outlives
+ * its run doesn't write to the next one's. -1 after a complaint. */
+int stat_regions_drop(struct stat_regions *regions);
 /* Removes all files. */
 void stat_reports_remove(const struct stat_regions *regions);
 

@@ -183,7 +183,6 @@ int stat_regions_take(struct stat_regions *regions, long long number)
 		tool_complain("out of memory");
 	}
 	reports_free_parts(parts, count);
-	stat_regions_drop(regions);
 	return grown ? result : -1;
 }
 
@@ -199,19 +198,6 @@ static void reports_remove_parts(const struct stat_regions *regions)
 	}
 	if (folder)
 		closedir(folder);
-}
-
-/* The files stay, with the next run's processes to come. */
-void stat_regions_drop(const struct stat_regions *regions)
-{
-	const char *const files[] = {regions->reports, regions->journal};
-
-	reports_remove_parts(regions);
-	for (size_t index = 0; index < 2; index++) {
-		FILE *file = fopen(files[index], "we");
-		if (file)
-			fclose(file);
-	}
 }
 
 void stat_reports_remove(const struct stat_regions *regions)
