@@ -183,7 +183,7 @@ struct ps_visits ps__path_known_visits(const struct ps_path *path)
 {
 	struct ps_visits visits = path->visits;
 
-	if (visits.count == 0 && visits.wall_ns == 0)
+	if (path->parent && visits.count == 0 && visits.wall_ns == 0)
 		visits.wall_ns = visits.on_cpu_ns = UINT64_MAX;
 	return visits;
 }

@@ -48,7 +48,8 @@ START_TEST(the_time_on_a_cpu_is_unknown_where_no_counter_was_read)
 	ck_assert_uint_eq(visits_of("outer").count, 1);
 	ck_assert_uint_gt(visits_of("outer").wall_ns, 0);
 	ck_assert_uint_eq(visits_of("outer").on_cpu_ns, UINT64_MAX);
-	ck_assert_uint_ne(visits_of("").on_cpu_ns, UINT64_MAX);
+	/* The path around has what the region counted, and can't tell its own part either. */
+	ck_assert_uint_eq(visits_of("").on_cpu_ns, UINT64_MAX);
 	regions_end();
 }
 END_TEST
