@@ -50,13 +50,14 @@ __attribute__((noinline)) struct ps__node_cell *ps__node_make_cell(struct ps__no
 	ps__signals_hold(&held);
 	struct ps__node_cell *cell =
 	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
+	if (cell) {
+		cell->history = taken->history;
+		atomic_init(&cell->mark, taken->mark);
+		cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
+		atomic_store_explicit(&node->cells, cell, memory_order_release);
+	}
+	/* A jump out of a handler, which may come here, must not find it nowhere. */
 	ps__signals_release(&held);
-	if (!cell)
-		return NULL;
-	cell->history = taken->history;
-	atomic_init(&cell->mark, taken->mark);
-	cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
-	atomic_store_explicit(&node->cells, cell, memory_order_release);
 	return cell;
 }
 

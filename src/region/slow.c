@@ -20,16 +20,16 @@ struct ps__watch {
 
 static struct ps__watch *slow_make_watch(struct ps__member *member)
 {
-	struct ps__watch *watch = member->watches.idle;
-
-	if (watch) {
-		member->watches.idle = watch->outer;
-		return watch;
+	/* A new one is idle first: where signals are released, a jump out of a handler may come. */
+	if (!member->watches.idle) {
+		struct ps__held held;
+		ps__signals_hold(&held);
+		member->watches.idle = ps__os_calloc(1, sizeof *member->watches.idle);
+		ps__signals_release(&held);
 	}
-	struct ps__held held;
-	ps__signals_hold(&held);
-	watch = ps__os_calloc(1, sizeof *watch);
-	ps__signals_release(&held);
+	struct ps__watch *watch = member->watches.idle;
+	if (watch)
+		member->watches.idle = watch->outer;
 	return watch;
 }
 

@@ -134,9 +134,12 @@ static void work_without_memory(void)
 		abort();
 	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
 	setrlimit(RLIMIT_AS, &none);
+	/* Kept, or the compiler would leave the calls out. */
+	void *volatile last;
 	for (size_t bytes = 65536; bytes >= 1; bytes /= 2) {
-		while (malloc(bytes))
-			;
+		do
+			last = malloc(bytes);
+		while (last);
 	}
 	for (int visit = 0; visit < 7; visit++) {
 		PS_REGION("starved")
