@@ -26,6 +26,16 @@ static void update(const char *path)
 	printf("%s was written anew\n", path);
 }
 
+/* To the beginning of the first line that differs. Check takes no message of any length. */
+static size_t find_difference(const char *expected)
+{
+	size_t line = 0;
+
+	for (size_t at = 0; text[at] && text[at] == expected[at]; at++)
+		line = text[at] == '\n' ? at + 1 : line;
+	return line;
+}
+
 static void compare(const char *file)
 {
 	const char *path = fixture_path("golden", file);
@@ -33,8 +43,10 @@ static void compare(const char *file)
 	if (getenv("PS_GOLDEN_UPDATE"))
 		update(path);
 	char *expected = fixture_read(path, NULL);
-	ck_assert_msg(strcmp(text, expected) == 0, "%s differs. Printed:\n%s\nExpected:\n%s", path,
-	              text, expected);
+	size_t from = find_difference(expected);
+	ck_assert_msg(strcmp(text, expected) == 0,
+	              "%s differs. Printed:\n%.1500s\nExpected:\n%.1500s", path, text + from,
+	              expected + from);
 	free(expected);
 }
 
