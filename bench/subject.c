@@ -218,7 +218,7 @@ static double subject_obey(struct counted *counted, struct order order)
 	return 0;
 }
 
-/* What acts on all tasks is open while it is measured, and not while the other methods are. The
+/* A method that acts on all tasks is open only while it is measured itself, not the others. The
  * kernel frees what an opening leaves behind, and what the last closing did, some time later. */
 static double subject_take_turn(struct counted *counted, struct order order)
 {

@@ -51,7 +51,7 @@ static bool keep_has(unsigned fd)
 	return has_it;
 }
 
-/* What was opened takes the lowest number: the program's next file would have had it. */
+/* A new event has the lowest number, which the program's next file would have had. */
 static int keep_move(int fd)
 {
 	struct rlimit limit = {0};

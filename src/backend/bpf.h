@@ -70,7 +70,7 @@ void ps__bpf_close(struct ps__bpf_kernel *kernel);
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd);
 /* From here on it is counted, with what it creates. The map is closed. */
 int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
-/* What the CPU's task has counted until now goes to the sums. PS_PARTIAL, without a detail: the CPU
+/* Adds to the sums what the CPU's task has counted until now. PS_PARTIAL, without a detail: the CPU
  * is offline. */
 int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bpf(2) is asked for: maps, programs, and to run one for a reading. */
+/* bpf(2) makes the maps and the programs, and runs one for a reading. */
 #include "backend/bpf.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -14,7 +14,7 @@
 /* The kernel gives up loading a program when a signal comes. */
 #define MOST_TRIES 8
 
-/* What a tracepoint gives to a program, by a reading: nothing left the CPU. */
+/* A reading gives a program as many words as the tracepoint does, all 0: nothing left the CPU. */
 #define TRACE_WORDS 4
 
 /* The result, or -errno. */
@@ -134,7 +134,7 @@ static int attach(int *out, int program, const char *tracepoint)
 	return PS_OK;
 }
 
-/* Of the CPUs one value, and one for what failed on any. */
+/* The sums have a value for each CPU, and one behind them for reads that failed on any. */
 static int make_maps(struct ps__bpf_kernel *kernel)
 {
 	size_t values = kernel->cpu_limit + 1;

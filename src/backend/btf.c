@@ -18,7 +18,7 @@
 /* Today's have some megabytes. */
 #define MOST_BYTES ((size_t)256 << 20)
 
-/* How deep structs without a name are nested. */
+/* Structs without a name are nested so deep at most. */
 #define MOST_DEPTH 4
 
 /* Later than the oldest header that this is compiled with. */
@@ -52,7 +52,7 @@ static bool is_name(const struct blocks *blocks, size_t at, const char *name)
 	       memcmp(blocks->names.bytes + at, name, length) == 0;
 }
 
-/* What follows a type of this kind: so much, and for each of its parts. */
+/* A type of each kind is followed by a fixed part, and by one for each of its members. */
 static size_t size_behind(const struct btf_type *type)
 {
 	static const size_t fixed[KINDS] = {[BTF_KIND_INT] = sizeof(uint32_t),

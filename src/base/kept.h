@@ -14,7 +14,7 @@
  * function is NULL where the library is not preloaded. */
 __attribute__((weak, visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses);
 
-/* How often a descriptor of this library's may have been lost so. */
+/* Counts how often a descriptor of this library's may have been lost so. */
 extern _Atomic uint64_t ps__os_losses __attribute__((visibility("hidden")));
 
 #endif

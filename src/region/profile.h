@@ -54,7 +54,7 @@ struct ps__value_cell {
 	_Atomic uint64_t low, high;
 };
 
-/* What a failed reading leaves: see ps__member_lose. */
+/* A failed reading leaves these doubts: see ps__member_lose. */
 enum ps__doubt {
 	PS__LACKS = 1 << 0,     /* counts of the path itself are missing in it */
 	PS__HAS_OTHERS = 1 << 1 /* counts of paths below are in it */
