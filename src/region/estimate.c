@@ -9,10 +9,9 @@
  *
  * A path that was sampled at several rates comes here as several paths, one for each rate.
  *
- * Processes are a sample, too: each has extrapolated its own visits, and one that counted none of
- * them has left their counts in the path around. So f is then by the visits of both kinds.
+ * Processes are a sample, too (pool.c): f is then by the visits of those that counted some and of
+ * those that counted none, and the latter's are added where these have their counts.
  */
-#include "base/error.h"
 #include "region/paths.h"
 #include "region/profile.h"
 #include "store/attrmap.h"
@@ -67,31 +66,97 @@ static void estimate_add_times(struct ps_path *path, const struct ps_path *raw, 
 	                                : factor * (double)raw->visits.on_cpu_ns;
 }
 
+static int estimate_make_spread_parts(const struct ps_path *raw, const struct ps_path *inner)
+{
+	for (const struct ps__other_visits *spread = inner->others; spread; spread = spread->next) {
+		if (!ps__paths_get_part(raw->path, spread->thread) ||
+		    !ps__paths_get_part(inner->parent->path, spread->thread))
+			return -1;
+	}
+	return 0;
+}
+
+static struct ps_value estimate_whole(const struct ps_path *raw, size_t event)
+{
+	struct ps_value whole = {0};
+	size_t parts = 0;
+
+	for (const struct ps__part *part = raw->parts; part; part = part->next)
+		ps__value_merge(&whole, &parts, &part->values[event]);
+	return whole;
+}
+
+static void estimate_spread_event(const struct ps_path *raw, const struct ps_path *inner,
+                                  double excess, size_t event)
+{
+	struct ps_value whole = estimate_whole(raw, event);
+	double visits = 0;
+
+	for (const struct ps__other_visits *spread = inner->others; spread; spread = spread->next)
+		visits += spread->visits[event];
+	for (const struct ps__other_visits *spread = inner->others; spread; spread = spread->next) {
+		double factor = excess * spread->visits[event] / visits;
+		struct ps_value off = estimate_excess(&whole, factor), more = off;
+		if (off.attribution < spread->attribution)
+			off.attribution = more.attribution = spread->attribution;
+		more.value = -off.value;
+		more.enabled_ns = estimate_value(&whole, factor).enabled_ns;
+		ps__paths_merge(ps__paths_get_part(raw->path, spread->thread), event, &more);
+		ps__paths_merge(ps__paths_get_part(inner->parent->path, spread->thread), event,
+		                &off);
+	}
+}
+
+/* The visits of other processes were where these have their counts in the path around. */
+static int estimate_spread(const struct ps_path *raw, const struct ps_path *inner, double excess)
+{
+	if (!raw->parts)
+		return 0;
+	if (estimate_make_spread_parts(raw, inner) < 0)
+		return -1;
+	for (size_t event = 0; event < raw->paths->events; event++)
+		estimate_spread_event(raw, inner, excess, event);
+	for (const struct ps__other_visits *spread = inner->others; spread; spread = spread->next) {
+		ps__paths_get_part(raw->path, spread->thread)->threads++;
+		ps__paths_get_part(inner->parent->path, spread->thread)->threads++;
+	}
+	return 0;
+}
+
+/* Off a path around, which has some of the visits that were not counted. */
+static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, double excess)
+{
+	for (const struct ps__part *part = raw->parts; part; part = part->next) {
+		if (estimate_add_part(outer, part, excess, estimate_excess) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* To its own path, and off each one around it that has some of the visits that were not counted. */
 static int estimate_add(const struct ps_path *raw)
 {
-	bool is_whole = raw->estimate.whole == 1;
+	double factor = 1; /* of the parts where they are */
+	int result = 0;
 
 	estimate_add_times(raw->path, raw, raw->estimate.whole);
-	for (const struct ps__part *part = raw->parts; part; part = part->next) {
-		if (estimate_add_part(raw->path, part, raw->estimate.whole,
-		                      is_whole ? NULL : estimate_value) < 0)
-			return -1;
-	}
 	if (raw->unchosen)
 		raw->parent->path->estimate.has_others = true;
-	for (const struct ps_path *inner = raw; inner->parent; inner = inner->parent) {
+	for (const struct ps_path *inner = raw; inner->parent && result == 0;
+	     inner = inner->parent) {
 		const struct ps_path *outer = inner->parent;
 		double excess = outer->estimate.whole * (inner->estimate.factor - 1);
 		if (excess <= 0)
 			continue;
 		estimate_add_times(outer->path, raw, -excess);
-		for (const struct ps__part *part = raw->parts; part; part = part->next) {
-			if (estimate_add_part(outer->path, part, excess, estimate_excess) < 0)
-				return -1;
-		}
+		factor += inner->others ? 0 : excess;
+		result = inner->others ? estimate_spread(raw, inner, excess)
+		                       : estimate_take_off(raw, outer->path, excess);
 	}
-	return 0;
+	for (const struct ps__part *part = raw->parts; part && result == 0; part = part->next)
+		result =
+		    estimate_add_part(raw->path, part, factor, factor > 1 ? estimate_value : NULL);
+	return result;
 }
 
 /* A visit that is not over yet counts as one where no other one does. */
@@ -171,20 +236,4 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw)
 	for (struct ps_path *path = paths->root; path; path = path->next_made)
 		estimate_finish(path);
 	return paths;
-}
-
-int ps__paths_pool(struct ps_paths **paths)
-{
-	const struct ps_path *path = (*paths)->root;
-
-	while (path && !path->unchosen)
-		path = path->next_made;
-	if (!path)
-		return PS_OK;
-	struct ps_paths *pooled = ps__paths_estimate(*paths);
-	if (!pooled)
-		return ps__fail_memory("the paths of several processes");
-	ps_paths_destroy(*paths);
-	*paths = pooled;
-	return PS_OK;
 }

@@ -75,6 +75,9 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 	}
 	if (level->node != base && level->node != node && member->seen == member->depth)
 		result = ps__member_boundary(member, &now_ns);
+	/* Some of the next counts are of before. */
+	if (result != PS_OK)
+		ps__member_lose(member, member->seen - 1);
 	level->node = node;
 	return result;
 }

@@ -23,6 +23,7 @@ src_region_libregion_la_SOURCES = \
 	src/region/paths.h \
 	src/region/paths_file.c \
 	src/region/paths_file.h \
+	src/region/pool.c \
 	src/region/profile.c \
 	src/region/profile.h \
 	src/region/region.c \

@@ -88,6 +88,10 @@ static void paths_free_path(struct ps_path *path)
 		next = part->next;
 		ps__os_free(part);
 	}
+	for (struct ps__other_visits *spread = path->others; spread; spread = path->others) {
+		path->others = spread->next;
+		ps__os_free(spread);
+	}
 	ps__value_sum_free_all(path);
 	ps__os_free(path);
 }
@@ -119,6 +123,7 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from)
 	struct ps_visits *sum = &to->visits;
 	const struct ps_visits *visits = &from->visits;
 
+	to->doubt |= from->doubt;
 	to->unchosen += from->unchosen;
 	to->paths->is_sampled |= from->unchosen > 0 || (from->rate && from->rate->one_in != 1);
 	sum->count += visits->count;
@@ -197,10 +202,12 @@ static struct ps__part *paths_find_part(struct ps_path *path, const struct ps_th
 	return part;
 }
 
-static void paths_load_visits(const struct ps__visits *visits, struct ps_path *to)
+static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
 {
+	const struct ps__visits *visits = &node->visits;
 	struct ps_visits *out = &to->visits;
 
+	to->doubt = atomic_load_explicit(&node->doubt, memory_order_relaxed);
 	out->counted = atomic_load_explicit(&visits->count, memory_order_acquire);
 	to->unchosen = atomic_load_explicit(&visits->unchosen, memory_order_acquire);
 	out->count = out->counted + to->unchosen +
@@ -232,18 +239,6 @@ static bool paths_read_retry(const struct ps__node *node, uint64_t sequence)
 	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
 }
 
-/* A path's own counts may be too few, or too many as well: the least that they can be, or an
- * estimate. */
-static void paths_settle(const struct ps__node *node, struct ps_value *value)
-{
-	unsigned doubt = atomic_load_explicit(&node->doubt, memory_order_relaxed);
-
-	if (!doubt || value->status == PS_STATUS_NEVER_SCHEDULED ||
-	    value->status == PS_STATUS_NOT_SUPPORTED)
-		return;
-	value->status = doubt & PS__HAS_OTHERS ? PS_STATUS_SCALED : PS_STATUS_INCOMPLETE;
-}
-
 static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *cell)
 {
 	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
@@ -256,7 +251,6 @@ static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *ce
 			sequence = paths_read_begin(node);
 			ps__history_show(cell->history, row, event, &value);
 		} while (paths_read_retry(node, sequence));
-		paths_settle(node, &value);
 		ps__paths_merge(part, event, &value);
 	}
 	if (part)
@@ -307,7 +301,7 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 			break;
 		do {
 			sequence = paths_read_begin(node);
-			paths_load_visits(&node->visits, &now);
+			paths_load_visits(node, &now);
 		} while (paths_read_retry(node, sequence));
 		ps__paths_add_visits(node->path, &now);
 		node->path->visits.wall_ns += now.visits.wall_ns;
@@ -330,7 +324,7 @@ int ps__paths_add_node(struct ps__node *node, bool has_counts)
 		    !ps__paths_get_part(node->path, cell->history->thread))
 			return -1;
 	}
-	paths_load_visits(&node->visits, &visit);
+	paths_load_visits(node, &visit);
 	ps__paths_add_visits(node->path, &visit);
 	node->path->visits.wall_ns = visit.visits.wall_ns;
 	if (has_counts)
@@ -344,7 +338,7 @@ int ps__paths_add_node(struct ps__node *node, bool has_counts)
 	return 0;
 }
 
-/* Those of ended threads. */
+/* Those of ended threads, or of a process. */
 
 static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *others)
 {
@@ -366,17 +360,19 @@ static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *ot
 	return 0;
 }
 
+static void paths_add_time(uint64_t *sum, uint64_t time_ns)
+{
+	*sum = *sum == UINT64_MAX || time_ns == UINT64_MAX ? UINT64_MAX : *sum + time_ns;
+}
+
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 {
 	if (paths_make_room_for(paths, others) < 0)
 		return -1;
 	for (struct ps_path *other = others->root; other; other = other->next_made) {
 		ps__paths_add_visits(other->path, other);
-		other->path->visits.wall_ns += other->visits.wall_ns;
-		if (other->visits.on_cpu_ns == UINT64_MAX)
-			other->path->visits.on_cpu_ns = UINT64_MAX;
-		if (other->path->visits.on_cpu_ns != UINT64_MAX)
-			other->path->visits.on_cpu_ns += other->visits.on_cpu_ns;
+		paths_add_time(&other->path->visits.wall_ns, other->visits.wall_ns);
+		paths_add_time(&other->path->visits.on_cpu_ns, other->visits.on_cpu_ns);
 		for (const struct ps__part *from = other->parts; from; from = from->next) {
 			struct ps__part *part = paths_find_part(other->path, from->thread);
 			if (!from->threads)
@@ -392,4 +388,27 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 		}
 	}
 	return 0;
+}
+
+/* A path's own counts may be too few, or too many as well: the least that they can be, or an
+ * estimate. One thread's doubt is of all parts: it may have counted on any of them. */
+static void paths_settle(const struct ps_path *path, struct ps_value *value)
+{
+	if (value->status == PS_STATUS_NEVER_SCHEDULED || value->status == PS_STATUS_NOT_SUPPORTED)
+		return;
+	if (path->doubt & PS__HAS_OTHERS || path->estimate.has_others)
+		value->status = PS_STATUS_SCALED;
+	else
+		ps__value_lacks(value);
+}
+
+void ps__paths_settle(struct ps_paths *paths)
+{
+	for (struct ps_path *path = paths->root; path; path = path->next_made) {
+		for (struct ps__part *part = path->doubt ? path->parts : NULL; part;
+		     part = part->next) {
+			for (size_t event = 0; event < paths->events; event++)
+				paths_settle(path, &part->values[event]);
+		}
+	}
 }

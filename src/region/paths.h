@@ -21,6 +21,15 @@ struct ps__part {
 	struct ps_value values[]; /* sums that aren't finished, of the events in their order */
 };
 
+/* Visits of processes that counted none of them, on one hardware thread: their counts are in the
+ * path around, so they are where that process's counts in it are. For each event. */
+struct ps__other_visits {
+	struct ps__other_visits *next;
+	const struct ps_thread *thread;
+	enum ps_attribution attribution;
+	double visits[];
+};
+
 /* The numbers that were given under one name in a path. */
 struct ps__value_sum {
 	struct ps__value_sum *next;
@@ -40,8 +49,10 @@ struct ps_path {
 	struct ps__part *parts;
 	struct ps_path *path;        /* as that of struct ps__node */
 	const struct ps__rate *rate; /* at which it was counted; NULL: the root path, or any */
+	unsigned doubt;              /* of enum ps__doubt, of all threads */
 	uint64_t unchosen;           /* visits, as those of struct ps__visits */
 	uint64_t pooled;             /* of loaded paths: visits of processes that counted some */
+	struct ps__other_visits *others; /* of loaded paths: the other processes' visits */
 	struct ps_visits visits;
 	/* See estimate.c. Of a path at one rate: f, and the product with those around it. Of one at
 	 * any rate: times */
@@ -51,7 +62,6 @@ struct ps_path {
 		double wall_ns;
 		double on_cpu_ns;
 		bool has_others; /* some visits of a path below are in its counts */
-		bool is_counted; /* by the process that was loaded last, and so are those around */
 	} estimate;
 	struct ps__value_sum *values; /* in the order in which they were made */
 	struct ps__value_sum *last_value;
@@ -80,7 +90,7 @@ struct ps_path *ps__paths_get_path(struct ps_paths *paths, struct ps_path *paren
                                    const struct ps_region *region, const struct ps__rate *rate);
 struct ps__part *ps__paths_get_part(struct ps_path *path, const struct ps_thread *thread);
 void ps__paths_merge(struct ps__part *part, size_t event, const struct ps_value *value);
-/* All but the sums of times. */
+/* All but the sums of times; and the doubts. */
 void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from);
 
 /* estimate.c: what rates were applied is extrapolated: one path for each region. NULL for lack of
@@ -89,6 +99,10 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
 /* The same for paths that were loaded, once all are: where a process counted none of its visits,
  * those of the others stand for them. PS_ENOMEM: nothing has changed. */
 int ps__paths_pool(struct ps_paths **paths);
+/* Adds what a process saved. PS_ENOMEM: some of it may be there. */
+int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process);
+/* The last step: what may lack counts, or have too many, says so. */
+void ps__paths_settle(struct ps_paths *paths);
 
 /* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);

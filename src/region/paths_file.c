@@ -88,15 +88,16 @@ static void file_save_values(const struct ps_path *path, FILE *stream)
 	}
 }
 
-static void file_save_visits(const struct ps_visits *visits, FILE *stream)
+static void file_save_visits(const struct ps_path *path, FILE *stream)
 {
+	const struct ps_visits *visits = &path->visits;
 	size_t end = PS_VISIT_TIMES;
 
 	while (end > 0 && visits->times[end - 1] == 0)
 		end--;
 	fprintf(stream,
-	        " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu",
-	        visits->count, visits->counted, visits->wall_ns, visits->on_cpu_ns,
+	        " %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu",
+	        visits->count, visits->counted, path->doubt, visits->wall_ns, visits->on_cpu_ns,
 	        visits->shortest_ns, visits->longest_ns, end);
 	for (size_t time = 0; time < end; time++)
 		fprintf(stream, " %" PRIu64, visits->times[time]);
@@ -107,7 +108,7 @@ static void file_save_path(const struct ps_path *path, size_t depth, FILE *strea
 {
 	fprintf(stream, "path %zu", depth);
 	ps__words_write_string(stream, ps_path_name(path));
-	file_save_visits(&path->visits, stream);
+	file_save_visits(path, stream);
 	file_save_parts(path, stream);
 	file_save_values(path, stream);
 }
@@ -222,12 +223,15 @@ static int file_load_value(struct ps_path *path, struct ps__words *words)
 	return PS_OK;
 }
 
-static void file_load_visits(struct ps_path *visit, struct ps__words *words)
+static void file_load_visits(struct ps_path *path, struct ps__words *words)
 {
-	struct ps_visits *visits = &visit->visits;
+	struct ps_visits *visits = &path->visits;
 
 	visits->count = ps__words_read_unsigned(words);
 	visits->counted = ps__words_read_unsigned(words);
+	uint64_t doubt = ps__words_read_unsigned(words);
+	words->has_failed |= doubt & ~(uint64_t)(PS__LACKS | PS__HAS_OTHERS);
+	path->doubt = (unsigned)doubt;
 	visits->wall_ns = ps__words_read_unsigned(words);
 	visits->on_cpu_ns = ps__words_read_unsigned(words);
 	visits->shortest_ns = ps__words_read_unsigned(words);
@@ -238,36 +242,11 @@ static void file_load_visits(struct ps_path *visit, struct ps__words *words)
 		visits->times[time] = ps__words_read_unsigned(words);
 }
 
-static void file_add_time(uint64_t *sum, uint64_t time_ns)
+static int file_load_path(struct ps_path *path, struct ps__words *words)
 {
-	*sum = *sum == UINT64_MAX || time_ns == UINT64_MAX ? UINT64_MAX : *sum + time_ns;
-}
-
-/* Visits of a process that counted none of them are to be extrapolated from the others', unless
- * the visits around them are. Their time isn't known. */
-static void file_add_visits(struct ps_path *path, const struct ps_path *visit)
-{
-	const struct ps_visits *visits = &visit->visits;
-	bool has_none = visits->count > 0 && visits->counted == 0;
-	bool is_around_counted = !path->parent || path->parent->estimate.is_counted;
-
-	ps__paths_add_visits(path, visit);
-	path->pooled += visits->counted ? visits->count : 0;
-	path->unchosen += has_none && is_around_counted ? visits->count : 0;
-	path->estimate.is_counted = is_around_counted && !has_none;
-	if (has_none)
-		return;
-	file_add_time(&path->visits.wall_ns, visits->wall_ns);
-	file_add_time(&path->visits.on_cpu_ns, visits->on_cpu_ns);
-}
-
-static int file_load_rest(struct ps_path *path, struct ps__words *words)
-{
-	struct ps_path visit = {.paths = path->paths};
 	int result = PS_OK;
 
-	file_load_visits(&visit, words);
-	file_add_visits(path, &visit);
+	file_load_visits(path, words);
 	ps__words_expect(words, "parts");
 	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
 		result = file_load_part(path, words);
@@ -316,22 +295,34 @@ static bool file_has_path(struct ps__words *words)
 	return true;
 }
 
-int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
+static int file_load_paths(struct ps_paths *paths, struct ps__words *words)
 {
 	struct ps_path *path = NULL;
 	size_t depth = 0;
-	int result = file_load_events(paths->profile->model, words);
+	int result = PS_OK;
 
-	if (result == PS_OK)
-		result = file_load_faults(paths->profile, words);
 	while (result == PS_OK && file_has_path(words)) {
 		path = file_find_path(paths, path, &depth, words);
 		if (!path)
 			return file_fail(words);
-		result = file_load_rest(path, words);
+		result = file_load_path(path, words);
 	}
 	ps__words_expect(words, "end");
-	if (result == PS_OK && words->has_failed)
-		return file_fail(words);
+	return result == PS_OK && words->has_failed ? file_fail(words) : result;
+}
+
+int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
+{
+	int result = file_load_events(paths->profile->model, words);
+
+	if (result == PS_OK)
+		result = file_load_faults(paths->profile, words);
+	if (result != PS_OK)
+		return result;
+	struct ps_paths *loaded = ps__paths_make(paths->profile, paths->events);
+	result = loaded ? file_load_paths(loaded, words) : file_fail(words);
+	if (result == PS_OK)
+		result = ps__paths_add_process(paths, loaded);
+	ps_paths_destroy(loaded);
 	return result;
 }

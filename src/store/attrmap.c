@@ -93,6 +93,12 @@ static inline uint32_t attrmap_value_flags(uint16_t mark)
 	return (uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS;
 }
 
+void ps__value_lacks(struct ps_value *value)
+{
+	value->status = PS_STATUS_INCOMPLETE;
+	value->value = (long long)value->raw;
+}
+
 /* A multiplexed group's. */
 static void attrmap_estimate(struct ps_value *value)
 {
@@ -126,10 +132,8 @@ static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
 		value->enabled_ns = 0;
 		value->running_ns = 0;
 	}
-	if (value->attribution == PS_ATTRIBUTION_LAST_CPU && value->status == PS_STATUS_SCALED) {
-		value->status = PS_STATUS_INCOMPLETE;
-		value->value = (long long)value->raw;
-	}
+	if (value->attribution == PS_ATTRIBUTION_LAST_CPU && value->status == PS_STATUS_SCALED)
+		ps__value_lacks(value);
 }
 
 /*
@@ -199,7 +203,7 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
 		attrmap_settle_kind(out, column->cpus, history->thread);
 	is_known = out->status == PS_STATUS_COUNTED || out->status == PS_STATUS_SCALED;
 	if (is_known && mark & PS__MARK_INCOMPLETE)
-		out->status = PS_STATUS_INCOMPLETE;
+		ps__value_lacks(out);
 }
 
 PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *history,
@@ -296,6 +300,8 @@ void ps__value_finish(struct ps_value *sum)
 {
 	if (sum->status == PS_STATUS_NEVER_SCHEDULED && sum->running_ns > 0)
 		attrmap_estimate(sum);
+	if (sum->status == PS_STATUS_INCOMPLETE)
+		ps__value_lacks(sum);
 	/* By chance more was extrapolated, and taken off here, than there was. */
 	if (sum->flags & PS_VALUE_SAMPLED && sum->value < 0)
 		sum->value = 0;

@@ -36,6 +36,13 @@ struct ps_region *region(const char *name)
 	return out;
 }
 
+void visit_counting(struct ps_region *region, unsigned faults)
+{
+	check_ok(ps_region_enter(region));
+	fake_advance(PAGE_FAULTS, faults);
+	check_ok(ps_region_leave(region));
+}
+
 void take_paths(void)
 {
 	ps_paths_destroy(regions.paths);

@@ -19,6 +19,7 @@ void regions_begin(const char *event, ...) __attribute__((sentinel)); /* names, 
 void regions_end(void);
 
 struct ps_region *region(const char *name);
+void visit_counting(struct ps_region *region, unsigned faults); /* page faults */
 void take_paths(void);
 const struct ps_path *path_of(const char *names); /* "outer/inner"; it must be there */
 

@@ -156,8 +156,16 @@ START_TEST(paths_of_several_processes_add_up)
 }
 END_TEST
 
+static long long own_on(const struct ps_path *path, int cpu, struct ps_value *value)
+{
+	struct ps_component *where = ps_thread_component(ps_topology_thread(scene.topology, cpu));
+
+	check_ok(ps_path_value(path, where, EVENT, PS_SHARE_EXCLUSIVE, value));
+	return value->value;
+}
+
 /* In one process "solve" has a visit that isn't counted, whose 7 are in the path around it. The
- * other one's visit stands for it. */
+ * other one's visit stands for it, on the hardware thread where the 7 are. */
 START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 {
 	struct other other;
@@ -168,7 +176,7 @@ START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 	fake_set_affinity("0-3");
 	regions_begin(EVENT, NULL);
 	check_ok(ps_region_set_one_in(region("saved"), UINT64_MAX));
-	count_in("saved", 0, 7);
+	count_in("saved", 1, 7);
 	take_paths();
 	char *first = save(&bytes);
 	other_begin(&other);
@@ -186,6 +194,11 @@ START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 	ck_assert_int_eq(value.value, 10);
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
 	ck_assert_uint_eq(value.flags & PS_VALUE_SAMPLED, PS_VALUE_SAMPLED);
+	ck_assert_int_eq(own_on(find(&other, "solve"), 0, &value), 5);
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq(own_on(find(&other, "solve"), 1, &value), 5);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	ck_assert_int_eq(own_on(ps_paths_root(other.paths), 1, &value), 9);
 	check_ok(ps_path_visits(find(&other, "solve"), &visits));
 	ck_assert_uint_eq(visits.count, 2);
 	ck_assert_uint_eq(visits.counted, 1);

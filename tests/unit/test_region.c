@@ -38,13 +38,6 @@ START_TEST(counts_belong_to_the_innermost_region)
 }
 END_TEST
 
-static void visit_counting(struct ps_region *region, unsigned faults)
-{
-	check_ok(ps_region_enter(region));
-	fake_advance(PAGE_FAULTS, faults);
-	check_ok(ps_region_leave(region));
-}
-
 /* The path that was made after the one entered last may be of the same region, elsewhere. */
 START_TEST(one_region_below_several_paths_is_told_apart)
 {
@@ -344,84 +337,8 @@ START_TEST(many_names_and_many_paths_are_found)
 }
 END_TEST
 
-static void expect_count(const char *names, enum ps_share share, long long count,
-                         enum ps_status status)
-{
-	struct ps_value value = value_of(names, -1, share);
-
-	ck_assert_int_eq(value.value, count);
-	ck_assert_int_eq(value.status, status);
-}
-
-/* What was counted before and after goes to the region around, and neither count is called exact.
- */
-START_TEST(a_region_without_a_reading_at_its_end_lacks_counts)
-{
-	regions_begin(EVENT, "minor-faults", NULL);
-	check_ok(ps_region_enter(region("outer")));
-	visit_counting(region("inner"), 2);
-	check_ok(ps_region_enter(region("inner")));
-	fake_advance(PAGE_FAULTS, 30);
-	fake_fail_always(FAKE_READ, EIO);
-	ck_assert_int_ne(ps_region_leave(region("inner")), PS_OK);
-	fake_fail_always(FAKE_READ, 0);
-	fake_advance(PAGE_FAULTS, 400);
-	check_ok(ps_region_leave(region("outer")));
-	visit_counting(region("other"), 5000);
-	take_paths();
-	expect_count("outer/inner", PS_SHARE_EXCLUSIVE, 2, PS_STATUS_INCOMPLETE);
-	expect_count("outer", PS_SHARE_EXCLUSIVE, 430, PS_STATUS_SCALED);
-	expect_count("outer", PS_SHARE_INCLUSIVE, 432, PS_STATUS_INCOMPLETE);
-	expect_count("other", PS_SHARE_INCLUSIVE, 5000, PS_STATUS_COUNTED);
-	expect_count("", PS_SHARE_EXCLUSIVE, 0, PS_STATUS_COUNTED);
-	ck_assert_uint_eq(visits_of("outer/inner").on_cpu_ns, UINT64_MAX);
-	regions_end();
-}
-END_TEST
-
-START_TEST(a_region_without_a_reading_at_its_beginning_lacks_counts)
-{
-	regions_begin(EVENT, "minor-faults", NULL);
-	check_ok(ps_region_enter(region("outer")));
-	visit_counting(region("inner"), 2);
-	fake_advance(PAGE_FAULTS, 30);
-	fake_fail_always(FAKE_READ, EIO);
-	ck_assert_int_ne(ps_region_enter(region("inner")), PS_OK);
-	fake_fail_always(FAKE_READ, 0);
-	fake_advance(PAGE_FAULTS, 400);
-	check_ok(ps_region_leave(region("inner")));
-	check_ok(ps_region_leave(region("outer")));
-	take_paths();
-	expect_count("outer/inner", PS_SHARE_EXCLUSIVE, 2, PS_STATUS_INCOMPLETE);
-	expect_count("outer", PS_SHARE_EXCLUSIVE, 430, PS_STATUS_SCALED);
-	expect_count("outer", PS_SHARE_INCLUSIVE, 432, PS_STATUS_INCOMPLETE);
-	regions_end();
-}
-END_TEST
-
-START_TEST(a_thread_that_can_not_be_read_any_more_lacks_counts)
-{
-	regions_begin(EVENT, "minor-faults", NULL);
-	visit_counting(region("before"), 2);
-	check_ok(ps_region_enter(region("outer")));
-	visit_counting(region("inner"), 30);
-	fake_fail_always(FAKE_READ, EIO);
-	ck_assert_int_ne(ps_profile_leave(regions.profile), PS_OK);
-	fake_fail_always(FAKE_READ, 0);
-	take_paths();
-	expect_count("before", PS_SHARE_INCLUSIVE, 2, PS_STATUS_COUNTED);
-	expect_count("outer/inner", PS_SHARE_INCLUSIVE, 30, PS_STATUS_COUNTED);
-	expect_count("outer", PS_SHARE_INCLUSIVE, 30, PS_STATUS_INCOMPLETE);
-	expect_count("", PS_SHARE_EXCLUSIVE, 0, PS_STATUS_INCOMPLETE);
-	regions_end();
-}
-END_TEST
-
 static void add_tests(TCase *tests)
 {
-	tcase_add_test(tests, a_region_without_a_reading_at_its_end_lacks_counts);
-	tcase_add_test(tests, a_region_without_a_reading_at_its_beginning_lacks_counts);
-	tcase_add_test(tests, a_thread_that_can_not_be_read_any_more_lacks_counts);
 	tcase_add_test(tests, counts_belong_to_the_innermost_region);
 	tcase_add_test(tests, a_thread_that_moves_has_counts_on_each_cpu);
 	tcase_add_test(tests, recursion_is_summed_once);
