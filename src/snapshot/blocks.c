@@ -67,6 +67,16 @@ static void give_back(struct ps_log *log, size_t index)
 	pthread_mutex_unlock(&log->lock);
 }
 
+/* Nothing was written to it. A file's last block is taken again, so that the file has no hole. */
+static void take_back(struct ps_log *log, size_t index)
+{
+	give_back(log, index);
+	pthread_mutex_lock(&log->lock);
+	if (!log->file.ring_blocks && log->next == index + 1)
+		log->next = index;
+	pthread_mutex_unlock(&log->lock);
+}
+
 /* The zeros are written, though the file may have them already: pages that are made so many at once
  * cost a fourth of those that a mapping makes one by one. From front to back: what an earlier lap
  * left there ends to be a block first. */
@@ -110,7 +120,7 @@ static int take_block(struct ps_log *log, struct ps__log_page *out)
 	if (result == PS_OK)
 		*out = page;
 	else
-		give_back(log, page.index);
+		take_back(log, page.index);
 	return result;
 }
 

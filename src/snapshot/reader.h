@@ -67,6 +67,7 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
+	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
 	enum ps_log_end end;
 	bool ends_in_block; /* in the midst of one */
 	struct ps__log_source *sources;

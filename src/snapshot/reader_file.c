@@ -225,7 +225,7 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	    ps__log_read_at(reader, ps__log_block_offset(reader, index), &block, sizeof block);
 
 	/* Not taken yet; or it was in the ring's, and is being replaced. */
-	if (result != PS_OK || block.magic == 0)
+	if (result != PS_OK || (block.magic == 0 && index >= reader->closed_blocks))
 		return result;
 	result =
 	    block.magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, &block) : PS_EINVAL;
@@ -249,6 +249,7 @@ static enum ps_log_end find_end(struct ps_log_reader *reader, const struct ps__l
 	uint64_t needed = header->ring_blocks ? header->ring_blocks : is_closed ? close->blocks : 0;
 
 	reader->ends_in_block = behind % header->block_bytes != 0;
+	reader->closed_blocks = header->ring_blocks || !is_closed ? 0 : close->blocks;
 	if (behind / header->block_bytes < needed || (!is_known && reader->ends_in_block))
 		return PS_LOG_END_CUT;
 	if (!is_known)

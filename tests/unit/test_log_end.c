@@ -223,25 +223,32 @@ START_TEST(a_limit_of_file_sizes_leaves_it_open)
 }
 END_TEST
 
-/* _i: the block that is damaged. Behind the last one nothing tells how many records it had. */
+/* _i: the block that is damaged, or, from BLOCKS + 1 on, that holds zeros, as a copy has that was
+ * interrupted. Behind the last one nothing tells how many records it had. */
 START_TEST(damage_is_counted_before_a_good_block)
 {
+	static const char zeros[BLOCK];
+	int index = _i % (BLOCKS + 1);
+
 	write_log(0);
 	struct ps_log_reader *reader = log_reader();
 	ck_assert(ps__log_counts_damage(reader));
-	off_t at = (off_t)ps__log_block_offset(reader, (size_t)_i);
+	off_t at = (off_t)ps__log_block_offset(reader, (size_t)index);
 	while (ps_log_next(reader, NULL) == PS_OK)
 		;
 	uint64_t written = log_info(reader, 0).records;
 	ps_log_close(reader);
-	change_bytes(at, "X", 1);
+	if (_i > BLOCKS)
+		change_bytes(at, zeros, sizeof zeros);
+	else
+		change_bytes(at, "X", 1);
 	reader = log_reader();
 	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 1);
 	while (ps_log_next(reader, NULL) == PS_OK)
 		;
 	struct ps_log_info info = log_info(reader, 0);
-	ck_assert(ps__log_counts_damage(reader) == (_i < BLOCKS));
-	ck_assert((info.records + info.missing == written) == (_i < BLOCKS));
+	ck_assert(ps__log_counts_damage(reader) == (index < BLOCKS));
+	ck_assert((info.records + info.missing == written) == (index < BLOCKS));
 	ps_log_close(reader);
 }
 END_TEST
@@ -259,6 +266,6 @@ int main(void)
 	tcase_add_test(tests, each_stream_of_a_log_that_was_not_closed_must_have_its_last_block);
 	tcase_add_test(tests, a_child_does_not_close_its_parents_log);
 	tcase_add_test(tests, a_limit_of_file_sizes_leaves_it_open);
-	tcase_add_loop_test(tests, damage_is_counted_before_a_good_block, 0, BLOCKS + 1);
+	tcase_add_loop_test(tests, damage_is_counted_before_a_good_block, 0, 2 * (BLOCKS + 1));
 	return scene_run(suite);
 }
