@@ -7,6 +7,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <perfsage.h>
@@ -173,13 +174,16 @@ static int main_run_help(int argc, char **argv)
 	return main_run_command(2, asked);
 }
 
-/* Checks that all output was written: a full disk is a failure. */
+/* Checks that all output was written: a full disk is a failure. A subcommand that failed has said
+ * why; of a write before the last one errno doesn't tell any more. */
 static int main_finish(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	errno = 0;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status == TOOL_FAILED)
 		return status;
 	tool_complain_as("");
-	int failed = tool_complain("standard output can't be written: %m");
+	int failed = tool_complain("standard output can't be written%s%s", errno ? ": " : "",
+	                           errno ? strerror(errno) : "");
 	return status == TOOL_OK ? failed : status;
 }
 

@@ -64,9 +64,15 @@ void tool_ending_keep(const char *path)
 	}
 }
 
-/* The signals that end perfsage follow the first two. */
-static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT,
+/* The signals that end perfsage follow the first three. */
+static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGXFSZ, SIGINT,
                                                   SIGTERM, SIGHUP,  SIGQUIT};
+
+/* The write fails instead, and perfsage says so. */
+static bool watcher_is_of_a_write(int number)
+{
+	return number == SIGPIPE || number == SIGXFSZ;
+}
 
 static void watcher_take_actions(struct tool_state *state, bool hears_interrupt)
 {
@@ -81,8 +87,8 @@ static void watcher_take_actions(struct tool_state *state, bool hears_interrupt)
 		sigaction(changed[index], NULL, present);
 		if (changed[index] == SIGCHLD)
 			sigaction(SIGCHLD, &by_default, NULL);
-		else if (changed[index] == SIGPIPE)
-			sigaction(SIGPIPE, &ignored, NULL);
+		else if (watcher_is_of_a_write(changed[index]))
+			sigaction(changed[index], &ignored, NULL);
 		else if (present->sa_handler != SIG_IGN ||
 		         (hears_interrupt && changed[index] == SIGINT))
 			sigaction(changed[index], &ending, NULL);
@@ -112,8 +118,9 @@ void tool_state_ignored(const struct tool_state *state, sigset_t *out)
 {
 	sigemptyset(out);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
-		if (changed[index] == SIGPIPE && state->actions[index].sa_handler != SIG_IGN)
-			sigaddset(out, SIGPIPE);
+		if (watcher_is_of_a_write(changed[index]) &&
+		    state->actions[index].sa_handler != SIG_IGN)
+			sigaddset(out, changed[index]);
 	}
 }
 
