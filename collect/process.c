@@ -66,6 +66,7 @@ static int process_make_profile(struct collect_process *process)
 int collect_process_begin(struct collect_process *out)
 {
 	struct collect_process process = {.started_ns = ps__os_now_ns()};
+	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	int result = collect_settings_read(&process.settings);
 
 	if (result == PS_OK)
@@ -74,7 +75,7 @@ int collect_process_begin(struct collect_process *out)
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
-		process.started_cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		process.begin_cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
 		*out = process;
 		return PS_OK;
 	}
@@ -150,7 +151,7 @@ static int process_make_report(const struct collect_process *process, bool is_fl
                                struct process_report *out)
 {
 	struct ps_component *root = ps_topology_root(process->topology);
-	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->started_cpu_ns;
+	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->begin_cpu_ns;
 
 	*out = (struct process_report){.paths = NULL};
 	int result = ps_paths_create(&out->paths, process->profile);

@@ -15,8 +15,8 @@ struct collect_process {
 	struct ps_topology *topology;
 	struct ps_profile *profile; /* NULL: nothing is counted */
 	uint64_t started_ns;
-	uint64_t started_cpu_ns; /* the CPU time of all threads until then */
-	unsigned own_threads;    /* the collector's, which are none of the program's */
+	uint64_t begin_cpu_ns; /* the CPU time that beginning took, which is not the program's */
+	unsigned own_threads;  /* the collector's, which are none of the program's */
 };
 
 /* Begins to count the process as its environment says, and the calling thread. */

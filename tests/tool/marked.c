@@ -219,7 +219,7 @@ static void work_without_descriptors(void)
 }
 
 /* marked THREADS
- * [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
+ * [fork|late|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
  *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child|
  *                 starved|unnamed|inside] */
 int main(int argc, char **argv)
@@ -242,9 +242,11 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 	if (strcmp(how, "full") == 0)
 		work_without_descriptors();
-	if (strcmp(how, "fork") == 0) {
+	if (strcmp(how, "fork") == 0 || strcmp(how, "late") == 0) {
 		pid_t child = fork();
 		if (child == 0) {
+			if (strcmp(how, "late") == 0)
+				work_unmarked(NULL);
 			work(NULL);
 			exit(3);
 		}
