@@ -190,6 +190,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/golden.c \
 	tests/support/golden.h \
 	tests/support/gone.h \
+	tests/support/machines.c \
+	tests/support/machines.h \
 	tests/support/papi_scene.c \
 	tests/support/papi_scene.h \
 	tests/support/record_bytes.c \

@@ -6,6 +6,7 @@
  */
 #include "support/fixture.h"
 #include "support/golden.h"
+#include "support/machines.h"
 #include "support/unmarked.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 static const struct {
 	const char *file, *description;
 	int cpus;
-} machines[] = {
+} trees[] = {
     {"topo_2.txt", "pack:1 [numa] l2:2 l1d:1 core:1 pu:1", 2},
     {"topo_16.txt", "pack:1 [numa] l3:2 l2:4 l1d:1 core:1 pu:2", 16},
     {"topo_256.txt", "pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2", 256},
@@ -27,9 +28,7 @@ static const struct {
     {"topo_siblings.txt", "pack:2 [numa] l3:2 l2:16 l1d:1 core:1 pu:2(indexes=2*64:1*2)", 128},
     {"topo_alternating.txt", "pack:2 [numa] l3:2 l2:16 l1d:1 core:1 pu:2(indexes=64*2:1*64)", 128},
 };
-#define MACHINES ((int)(sizeof machines / sizeof machines[0]))
-
-static const size_t widths[] = {60, 80, 100, 200};
+#define TREES ((int)(sizeof trees / sizeof trees[0]))
 
 static void use_topology(struct ps_topology *topology)
 {
@@ -84,15 +83,15 @@ START_TEST(a_machine_of_any_size_fits_on_a_small_terminal)
 {
 	FILE *stream = golden_open();
 
-	use_topology(fixture_synthetic(machines[_i].description));
-	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-		char *text = printed(scene.root, PS_PRINT_UTF8, widths[i]);
+	use_topology(fixture_synthetic(trees[_i].description));
+	for (size_t i = 0; i < WIDTHS; i++) {
+		char *text = printed(scene.root, PS_PRINT_UTF8, machine_widths[i]);
 		ck_assert_uint_le(count_of(text, "\n"), SMALL_TERMINAL);
-		ck_assert_uint_le(columns_of(text), widths[i]);
+		ck_assert_uint_le(columns_of(text), machine_widths[i]);
 		free(text);
-		add_printed(stream, PS_PRINT_UTF8, widths[i]);
+		add_printed(stream, PS_PRINT_UTF8, machine_widths[i]);
 	}
-	golden_check_file(stream, machines[_i].file);
+	golden_check_file(stream, trees[_i].file);
 }
 END_TEST
 
@@ -119,11 +118,11 @@ START_TEST(each_CPU_is_in_one_line)
 {
 	char seen[512] = {0};
 
-	use_topology(fixture_synthetic(machines[_i].description));
+	use_topology(fixture_synthetic(trees[_i].description));
 	char *text = printed(scene.root, 0, 0);
 	for (const char *at = strchr(text, '\n'); (at = strstr(at, "CPU")); at++)
-		mark_list(at + strcspn(at, "0123456789"), seen, machines[_i].cpus);
-	for (int cpu = 0; cpu < machines[_i].cpus; cpu++)
+		mark_list(at + strcspn(at, "0123456789"), seen, trees[_i].cpus);
+	for (int cpu = 0; cpu < trees[_i].cpus; cpu++)
 		ck_assert_int_eq(seen[cpu], 1);
 	free(text);
 }
@@ -131,7 +130,7 @@ END_TEST
 
 START_TEST(each_component_has_a_line_on_request)
 {
-	use_topology(fixture_synthetic(machines[2].description));
+	use_topology(fixture_synthetic(trees[2].description));
 	char *text = printed(scene.root, PS_PRINT_EACH, 80);
 	ck_assert_uint_eq(count_of(text, "\n"), 1 + 2 + 2 + 16 + 3 * 128 + 256);
 	ck_assert_uint_eq(count_of(text, " + "), 0);
@@ -220,15 +219,15 @@ START_TEST(what_is_irregular_stands_alone)
 	FILE *stream = golden_open();
 
 	use_topology(load_irregular());
-	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
-		add_printed(stream, PS_PRINT_UTF8, widths[i]);
+	for (size_t i = 0; i < WIDTHS; i++)
+		add_printed(stream, PS_PRINT_UTF8, machine_widths[i]);
 	golden_check_file(stream, "topo_irregular.txt");
 }
 END_TEST
 
 START_TEST(any_component_may_come_first)
 {
-	use_topology(fixture_synthetic(machines[3].description));
+	use_topology(fixture_synthetic(trees[3].description));
 	char *text =
 	    printed(ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 1), 0, 80);
 	ck_assert_ptr_eq(strstr(text, "Package 1: 1 NUMA node, 16 L3, 128 L2, 128 L1, 128 Cores, "),
@@ -251,7 +250,7 @@ START_TEST(chosen_types_are_folded_too)
 	                                   .cache_level = 3};
 	FILE *stream = golden_open();
 
-	use_topology(fixture_synthetic(machines[3].description));
+	use_topology(fixture_synthetic(trees[3].description));
 	check_ok(ps_print_with(scene.root, &options, stream));
 	golden_check(stream, "topo_types");
 }
@@ -303,8 +302,8 @@ int main(void)
 	Suite *suite = suite_create("alike");
 	TCase *tests = scene_case_last_cpu(suite, "alike");
 
-	tcase_add_loop_test(tests, a_machine_of_any_size_fits_on_a_small_terminal, 0, MACHINES);
-	tcase_add_loop_test(tests, each_CPU_is_in_one_line, 0, MACHINES);
+	tcase_add_loop_test(tests, a_machine_of_any_size_fits_on_a_small_terminal, 0, TREES);
+	tcase_add_loop_test(tests, each_CPU_is_in_one_line, 0, TREES);
 	tcase_add_test(tests, each_component_has_a_line_on_request);
 	tcase_add_test(tests, what_is_irregular_stands_alone);
 	tcase_add_test(tests, any_component_may_come_first);

@@ -6,35 +6,24 @@
  */
 #include "support/fixture.h"
 #include "support/golden.h"
+#include "support/machines.h"
 #include "support/unmarked.h"
 
 #include <stdlib.h>
-
-static const char *const machines[] = {
-    "pack:1 l2:2 l1d:1 core:1 pu:1",
-    "pack:1 [numa] l3:2 l2:4 l1d:1 core:1 pu:2",
-    "pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2",
-    "pack:2 [numa] l3:16 l2:8 l1d:1 core:1 pu:2",
-};
-static const int sizes[] = {2, 16, 256, 512};
-static const size_t widths[] = {60, 80, 100, 200};
 
 #define EVENTS 4
 
 static struct ps_eventset *model;
 
-static void use_machine(const char *description, int size)
+static void use_tree(const char *tree, int cpus)
 {
-	char list[32];
-
-	snprintf(list, sizeof list, "0-%d\n", size - 1);
-	fake_file("/sys/devices/system/cpu/possible", list);
-	fake_file("/sys/devices/system/cpu/online", list);
-	fake_add_core_pmu(6);
-	ps_topology_destroy(scene.topology);
-	scene.topology = fixture_synthetic(description);
-	scene.root = ps_topology_root(scene.topology);
+	machine_load(tree, cpus);
 	model = scene_set("task-clock", "page-faults", "cycles", "instructions", NULL);
+}
+
+static void use_machine(int machine)
+{
+	use_tree(machines[machine].tree, machines[machine].cpus);
 }
 
 static void store(int cpu, const long long *counters)
@@ -108,60 +97,60 @@ static void check_golden(int size, const char *pattern, size_t width)
 
 START_TEST(a_program_on_one_cpu_takes_few_lines_on_any_machine)
 {
-	use_machine(machines[_i / 4], sizes[_i / 4]);
-	store_about(sizes[_i / 4] - 1, 1);
-	char *text = printed(PS_PRINT_NO_LEGEND, widths[_i % 4]);
+	use_machine(_i / WIDTHS);
+	store_about(machines[_i / WIDTHS].cpus - 1, 1);
+	char *text = printed(PS_PRINT_NO_LEGEND, machine_widths[_i % WIDTHS]);
 	ck_assert_uint_le(count_of(text, "\n"), 10);
 	ck_assert_uint_eq(cpus_of(text), 1);
 	free(text);
-	check_golden(sizes[_i / 4], "one", widths[_i % 4]);
+	check_golden(machines[_i / WIDTHS].cpus, "one", machine_widths[_i % WIDTHS]);
 	ps_eventset_destroy(model);
 }
 END_TEST
 
 START_TEST(a_program_on_all_cpus_fits_on_two_screens)
 {
-	int size = sizes[_i / 4];
+	int size = machines[_i / WIDTHS].cpus;
 
-	use_machine(machines[_i / 4], size);
+	use_machine(_i / WIDTHS);
 	for (int cpu = 0; cpu < size; cpu++)
 		store_about(cpu, 1);
-	char *text = printed(PS_PRINT_NO_LEGEND, widths[_i % 4]);
+	char *text = printed(PS_PRINT_NO_LEGEND, machine_widths[_i % WIDTHS]);
 	ck_assert_uint_le(count_of(text, "\n"), 48);
 	ck_assert_int_eq((int)cpus_of(text), size);
 	ck_assert_int_eq(strstr(text, "each") != NULL, size > 16);
 	free(text);
-	check_golden(size, "all", widths[_i % 4]);
+	check_golden(size, "all", machine_widths[_i % WIDTHS]);
 	ps_eventset_destroy(model);
 }
 END_TEST
 
 START_TEST(what_is_unlike_stands_alone)
 {
-	use_machine(machines[2], sizes[2]);
-	for (int cpu = 0; cpu < sizes[2]; cpu++)
+	use_machine(2);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++)
 		store_about(cpu, cpu == 77 ? 10 : cpu == 200 ? 0 : 1);
 	char *text = printed(PS_PRINT_NO_LEGEND, 0);
 	ck_assert_ptr_nonnull(strstr(text, "CPU 77 "));
 	ck_assert_ptr_nonnull(strstr(text, "CPU 200 "));
 	ck_assert_uint_eq(count_of(text, "CPU "), 2);
-	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	ck_assert_int_eq((int)cpus_of(text), machines[2].cpus);
 	free(text);
-	check_golden(sizes[2], "unlike", 80);
+	check_golden(machines[2].cpus, "unlike", 80);
 	ps_eventset_destroy(model);
 }
 END_TEST
 
 START_TEST(two_kinds_of_cpu_have_a_line_each)
 {
-	use_machine(machines[2], sizes[2]);
-	for (int cpu = 0; cpu < sizes[2]; cpu++)
+	use_machine(2);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++)
 		store_about(cpu, cpu % 2 ? 5 : 1);
 	char *text = printed(PS_PRINT_NO_LEGEND, 0);
 	ck_assert_uint_eq(count_of(text, ", each"), 4);
-	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	ck_assert_int_eq((int)cpus_of(text), machines[2].cpus);
 	free(text);
-	check_golden(sizes[2], "kinds", 80);
+	check_golden(machines[2].cpus, "kinds", 80);
 	ps_eventset_destroy(model);
 }
 END_TEST
@@ -169,14 +158,14 @@ END_TEST
 /* Then the lines are true ranges, but wide ones. */
 START_TEST(counts_of_all_sizes_still_fit)
 {
-	use_machine(machines[3], sizes[3]);
-	for (int cpu = 0; cpu < sizes[3]; cpu++)
+	use_machine(3);
+	for (int cpu = 0; cpu < machines[3].cpus; cpu++)
 		store_about(cpu, 1 + (long long)cpu * cpu * 7919 % 100003);
 	char *text = printed(PS_PRINT_NO_LEGEND, 0);
 	ck_assert_uint_le(count_of(text, "\n"), 48);
-	ck_assert_int_eq((int)cpus_of(text), sizes[3]);
+	ck_assert_int_eq((int)cpus_of(text), machines[3].cpus);
 	free(text);
-	check_golden(sizes[3], "wild", 100);
+	check_golden(machines[3].cpus, "wild", 100);
 	ps_eventset_destroy(model);
 }
 END_TEST
@@ -186,8 +175,8 @@ START_TEST(a_count_and_an_estimate_share_no_line)
 {
 	struct ps_eventset *set = NULL;
 
-	use_machine(machines[2], sizes[2]);
-	for (int cpu = 0; cpu < sizes[2]; cpu++) {
+	use_machine(2);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++) {
 		if (cpu % 2 == 0) {
 			store_about(cpu, 1);
 			continue;
@@ -201,7 +190,7 @@ START_TEST(a_count_and_an_estimate_share_no_line)
 		ps_eventset_destroy(set);
 	}
 	char *text = printed(PS_PRINT_NO_LEGEND, 0);
-	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	ck_assert_int_eq((int)cpus_of(text), machines[2].cpus);
 	ck_assert_ptr_nonnull(strstr(text, "~"));
 	ck_assert_ptr_null(strstr(text, "..~"));
 	free(text);
@@ -215,11 +204,11 @@ START_TEST(counts_that_are_known_in_other_ways_share_no_line)
 	struct ps_eventset *models[2];
 	char list[16];
 
-	use_machine(machines[2], sizes[2]);
+	use_machine(2);
 	models[0] = model;
 	scene.mode = PS_ATTRIBUTE_AUTO;
 	models[1] = scene_set("task-clock", "page-faults", "cycles", "instructions", NULL);
-	for (int cpu = 0; cpu < sizes[2]; cpu++) {
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++) {
 		model = models[cpu % 2];
 		snprintf(list, sizeof list, "%d", cpu);
 		fake_set_affinity(list);
@@ -229,7 +218,7 @@ START_TEST(counts_that_are_known_in_other_ways_share_no_line)
 	ck_assert_uint_ge(count_of(text, "  pinned\n"), 2);
 	ck_assert_uint_ge(count_of(text, "  last-cpu\n"), 2);
 	ck_assert_uint_eq(count_of(text, "+last-cpu"), 0);
-	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	ck_assert_int_eq((int)cpus_of(text), machines[2].cpus);
 	free(text);
 	ps_eventset_destroy(models[0]);
 	ps_eventset_destroy(models[1]);
@@ -238,12 +227,12 @@ END_TEST
 
 START_TEST(each_one_is_shown_on_request)
 {
-	use_machine(machines[2], sizes[2]);
-	for (int cpu = 0; cpu < sizes[2]; cpu++)
+	use_machine(2);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++)
 		store_about(cpu, 1);
 	char *text = printed(PS_PRINT_EACH | PS_PRINT_NO_LEGEND, 0);
-	ck_assert_int_eq((int)count_of(text, "CPU "), sizes[2]);
-	ck_assert_int_eq((int)count_of(text, "Core "), sizes[2] / 2);
+	ck_assert_int_eq((int)count_of(text, "CPU "), machines[2].cpus);
+	ck_assert_int_eq((int)count_of(text, "Core "), machines[2].cpus / 2);
 	ck_assert_uint_eq(count_of(text, "each"), 0);
 	ck_assert_uint_eq(count_of(text, " + "), 0);
 	free(text);
@@ -259,8 +248,8 @@ START_TEST(a_list_is_folded_too)
 	                                   .width = 80};
 	FILE *stream = golden_open();
 
-	use_machine(machines[2], sizes[2]);
-	for (int cpu = 0; cpu < sizes[2]; cpu++)
+	use_machine(2);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++)
 		store_about(cpu, cpu == 77 ? 10 : 1);
 	check_ok(ps_print_with(scene.root, &options, stream));
 	golden_check_file(stream, "lines_256_list_80.txt");
@@ -305,7 +294,7 @@ START_TEST(a_type_that_was_asked_for_is_always_seen)
 	           {"pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2", 256, 2}};
 	static const unsigned flags[] = {0, PS_PRINT_FLAT, PS_PRINT_EACH, PS_PRINT_RAW};
 
-	use_machine(all[_i].machine, all[_i].size);
+	use_tree(all[_i].machine, all[_i].size);
 	for (int cpu = 0; cpu < all[_i].size; cpu++)
 		store_about(cpu, 1);
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -323,7 +312,7 @@ END_TEST
 /* However long the label of the chain is. */
 START_TEST(a_chain_of_chosen_types_has_all_their_names)
 {
-	use_machine(machines[2], sizes[2]);
+	use_machine(2);
 	store_about(200, 1);
 	char *text = printed_types(NUMA | PS_TYPE_BIT(PS_COMPONENT_PACKAGE) |
 	                               PS_TYPE_BIT(PS_COMPONENT_CACHE) |
@@ -341,8 +330,9 @@ int main(void)
 	Suite *suite = suite_create("lines");
 	TCase *tests = scene_case_last_cpu(suite, "lines");
 
-	tcase_add_loop_test(tests, a_program_on_one_cpu_takes_few_lines_on_any_machine, 0, 16);
-	tcase_add_loop_test(tests, a_program_on_all_cpus_fits_on_two_screens, 0, 16);
+	tcase_add_loop_test(tests, a_program_on_one_cpu_takes_few_lines_on_any_machine, 0,
+	                    MACHINES * WIDTHS);
+	tcase_add_loop_test(tests, a_program_on_all_cpus_fits_on_two_screens, 0, MACHINES * WIDTHS);
 	tcase_add_test(tests, what_is_unlike_stands_alone);
 	tcase_add_test(tests, two_kinds_of_cpu_have_a_line_each);
 	tcase_add_test(tests, counts_of_all_sizes_still_fit);

@@ -2,6 +2,7 @@
 /* perfsage place as text and JSON, of records on synthetic trees. */
 #include "support/fixture.h"
 #include "support/golden.h"
+#include "support/machines.h"
 #include "support/screen.h"
 #include "tools/place.h"
 
@@ -175,25 +176,17 @@ static void run_everywhere(const char *tree, uint32_t cpus)
 
 START_TEST(the_size_of_the_machine_does_not_decide_the_length)
 {
-	static const struct {
-		const char *tree;
-		uint32_t cpus;
-	} all[] = {{"core:2 pu:1", 2},
-	           {"[numa] l3:2 core:4 pu:2", 16},
-	           {"pack:2 [numa] l3:8 core:8 pu:2", 256},
-	           {"pack:2 [numa] l3:16 core:8 pu:2", 512}};
-	static const size_t widths[] = {60, 80, 100, 200};
 	FILE *stream = golden_open();
 	char file[32];
 
-	run_everywhere(all[_i].tree, all[_i].cpus);
-	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+	run_everywhere(machines[_i].tree, (uint32_t)machines[_i].cpus);
+	for (size_t i = 0; i < WIDTHS; i++) {
 		ps__buffer_restart(&text);
-		place_show(&run, false, widths[i], &text);
-		screen_check(ps__buffer_text(&text), widths[i], 48);
-		fprintf(stream, "%zu columns:\n%s\n", widths[i], ps__buffer_text(&text));
+		place_show(&run, false, machine_widths[i], &text);
+		screen_check(ps__buffer_text(&text), machine_widths[i], 48);
+		fprintf(stream, "%zu columns:\n%s\n", machine_widths[i], ps__buffer_text(&text));
 	}
-	snprintf(file, sizeof file, "screen_place_%u.txt", all[_i].cpus);
+	snprintf(file, sizeof file, "screen_place_%d.txt", machines[_i].cpus);
 	golden_check_file(stream, file);
 }
 END_TEST
@@ -420,7 +413,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "place_show", setup, teardown);
 
 	tcase_add_test(tests, tasks_and_sentences_stand_below_what_was_intended);
-	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, 4);
+	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, MACHINES);
 	tcase_add_test(tests, a_narrow_terminal_has_narrower_columns);
 	tcase_add_test(tests, a_command_that_is_hidden_is_told);
 	tcase_add_test(tests, tasks_that_may_run_elsewhere_are_told);

@@ -5,6 +5,7 @@
  * screen_*.txt.
  */
 #include "support/golden.h"
+#include "support/machines.h"
 #include "support/scene.h"
 #include "support/screen.h"
 #include "support/skip.h"
@@ -12,46 +13,23 @@
 #include "tools/command.h"
 #include "tools/stat.h"
 
-static const char *const machines[] = {
-    "pack:1 l2:2 l1d:1 core:1 pu:1",
-    "pack:1 [numa] l3:2 l2:4 l1d:1 core:1 pu:2",
-    "pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2",
-    "pack:2 [numa] l3:16 l2:8 l1d:1 core:1 pu:2",
-};
-static const int sizes[] = {2, 16, 256, 512};
-static const size_t widths[] = {60, 80, 100, 200};
-
-#define WIDTHS   4
-#define MACHINES 4
-
-/* Its tree is believed to be this machine's. */
 static void use_machine(int machine)
 {
-	char list[32];
+	char status[256];
 
-	snprintf(list, sizeof list, "0-%d\n", sizes[machine] - 1);
-	fake_file("/sys/devices/system/cpu/possible", list);
-	fake_file("/sys/devices/system/cpu/present", list);
-	fake_file("/sys/devices/system/cpu/online", list);
-	fake_set_affinity(list);
-	fake_set_nofile(20000);
+	machine_believe(machine);
 	fake_file("/proc/sys/kernel/osrelease", "6.1.0-47-amd64\n");
 	fake_file("/proc/self/uid_map", "0 0 4294967295\n");
-	snprintf(list, sizeof list, "0-%d", sizes[machine] - 1);
-	char status[256];
-	snprintf(status, sizeof status,
-	         "TracerPid:\t0\nCapEff:\t0000000000000000\nSeccomp:\t0\nCpus_allowed_list:\t%s\n",
-	         list);
+	snprintf(
+	    status, sizeof status,
+	    "TracerPid:\t0\nCapEff:\t0000000000000000\nSeccomp:\t0\nCpus_allowed_list:\t0-%d\n",
+	    machines[machine].cpus - 1);
 	fake_file("/proc/self/status", status);
-	fake_add_core_pmu(6);
-	setenv("HWLOC_SYNTHETIC", machines[machine], 1);
-	setenv("HWLOC_THISSYSTEM", "1", 1);
 }
 
 static void teardown(void)
 {
-	unsetenv("HWLOC_SYNTHETIC");
-	unsetenv("HWLOC_THISSYSTEM");
+	machine_forget();
 	scene_teardown();
 }
 
@@ -77,9 +55,9 @@ static void check_doctor(int machine, const char *line, int status, const char *
 	FILE *stream = golden_open();
 
 	for (size_t i = 0; i < WIDTHS; i++) {
-		char *text = screen_of(widths[i], tool_doctor, line, status);
-		screen_check(text, widths[i], 11000 / widths[i]);
-		fprintf(stream, "%zu columns:\n", widths[i]);
+		char *text = screen_of(machine_widths[i], tool_doctor, line, status);
+		screen_check(text, machine_widths[i], 11000 / machine_widths[i]);
+		fprintf(stream, "%zu columns:\n", machine_widths[i]);
 		put_without(text, "papi libpfm4", "If perfsage itself", stream);
 		free(text);
 	}
@@ -120,7 +98,7 @@ START_TEST(list_fits)
 	use_machine(_i);
 	fake_lack_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
 	for (size_t i = 0; i < WIDTHS * 3; i++) {
-		size_t width = widths[i / 3];
+		size_t width = machine_widths[i / 3];
 		char *text = screen_of(width, tool_list, lines[i % 3], i % 3 == 2 ? 125 : 0);
 		screen_check(text, width, 100);
 		fprintf(stream, "%zu columns, %s:\n%s\n", width, lines[i % 3], text);
@@ -179,12 +157,12 @@ START_TEST(stat_of_all_cpus_fits)
 
 	use_machine(_i);
 	for (size_t i = 0; i < WIDTHS; i++) {
-		count_cpus(&options, sizes[_i]);
-		put_stat(&options, widths[i], 48, stream);
+		count_cpus(&options, machines[_i].cpus);
+		put_stat(&options, machine_widths[i], 48, stream);
 		stat_count_destroy(&count);
 		ps_eventset_destroy(model);
 	}
-	snprintf(file, sizeof file, "screen_stat_%d.txt", sizes[_i]);
+	snprintf(file, sizeof file, "screen_stat_%d.txt", machines[_i].cpus);
 	golden_check_file(stream, file);
 }
 END_TEST
@@ -196,8 +174,8 @@ START_TEST(stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy)
 	use_machine(3);
 	fake_file("/sys/devices/system/cpu/possible", "0-1\n");
 	for (size_t i = 0; i < WIDTHS; i++) {
-		char *text = screen_of(widths[i], tool_stat, line, 125);
-		screen_check(text, widths[i], 6);
+		char *text = screen_of(machine_widths[i], tool_stat, line, 125);
+		screen_check(text, machine_widths[i], 6);
 		ck_assert_msg(strstr(text, "HWLOC_SYNTHETIC=pack:2") &&
 		                  strstr(text, "'unset HWLOC_SYNTHETIC HWLOC_THISSYSTEM'"),
 		              "%s", text);
@@ -237,7 +215,7 @@ START_TEST(log_fits)
 
 	write_log();
 	for (size_t i = 0; i < WIDTHS * 3; i++) {
-		size_t width = widths[i / 3];
+		size_t width = machine_widths[i / 3];
 		snprintf(line, sizeof line, "log %s %s %s", lines[i % 3].action, log_path,
 		         lines[i % 3].options);
 		char *text = screen_of(width, tool_log, line, 0);

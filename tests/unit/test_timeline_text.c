@@ -5,6 +5,7 @@
  * the screen, and it names what it leaves out.
  */
 #include "support/golden.h"
+#include "support/machines.h"
 #include "support/scene.h"
 #include "tools/timeline.h"
 
@@ -13,8 +14,6 @@
 #define MS         UINT64_C(1000000)
 #define MOST_LINES 62
 
-static const int sizes[] = {2, 16, 256, 512};
-static const size_t widths[] = {60, 80, 100, 200};
 static struct timeline timeline;
 
 static void hear(ps_session_hear *function, struct ps_record record)
@@ -86,18 +85,18 @@ START_TEST(the_size_of_the_machine_does_not_decide_the_length)
 	FILE *stream = golden_open();
 	char file[32];
 
-	record(sizes[_i], 10);
-	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+	record(machines[_i].cpus, 10);
+	for (size_t i = 0; i < WIDTHS; i++) {
 		size_t lines = 0;
-		const char *text = shown(widths[i]);
-		fprintf(stream, "%zu columns:\n%s\n", widths[i], text);
+		const char *text = shown(machine_widths[i]);
+		fprintf(stream, "%zu columns:\n%s\n", machine_widths[i], text);
 		for (size_t length; *text; text += length + 1, lines++) {
 			length = strcspn(text, "\n");
-			ck_assert_uint_le(length, widths[i]);
+			ck_assert_uint_le(length, machine_widths[i]);
 		}
 		ck_assert_uint_le(lines, MOST_LINES);
 	}
-	snprintf(file, sizeof file, "timeline_%d.txt", sizes[_i]);
+	snprintf(file, sizeof file, "timeline_%d.txt", machines[_i].cpus);
 	golden_check_file(stream, file);
 	end();
 }
@@ -131,7 +130,7 @@ int main(void)
 	Suite *suite = suite_create("timeline_text");
 	TCase *tests = scene_case(suite, "timeline_text");
 
-	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, 4);
+	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, MACHINES);
 	tcase_add_test(tests, rows_shows_all_hardware_threads);
 	tcase_add_test(tests, the_other_hardware_threads_are_counted);
 	return scene_run(suite);
