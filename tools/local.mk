@@ -24,6 +24,7 @@ tools_libtools_la_SOURCES = \
 	tools/log_intervals.c \
 	tools/log_intervals.h \
 	tools/log_intervals_export.c \
+	tools/log_intervals_text.c \
 	tools/log_missing.c \
 	tools/log_select.c \
 	tools/log_show.c \

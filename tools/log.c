@@ -44,7 +44,7 @@ static const struct tool_option options_of_log[] = {
     {OPTION_CONSTANT, "constant", NULL, "cost: each interval has a cost besides that of its work"},
     {OPTION_NON_NEGATIVE, "non-negative", NULL, "cost: no unit of work has one below 0"},
     {OPTION_ROWS, "rows", "N",
-     "show: print at most N records as text (20 on a terminal, else all)"},
+     "print at most N records or rows of intervals as text (20 and 40 on a terminal, else all)"},
     {'o', "output", "FILE", "convert: the trace; - for stdout"},
     {OPTION_FORMAT, "format", "NAME", "convert: perfetto, a file; or otf2, a new folder"},
     {OPTION_JSON, "json", NULL, "as JSON"},
@@ -100,7 +100,7 @@ static const struct {
     {OPTION_JSON, SHOW | INTERVALS | COST},
     {'o', CONVERT},
     {OPTION_FORMAT, CONVERT},
-    {OPTION_ROWS, SHOW},
+    {OPTION_ROWS, SHOW | INTERVALS},
     {OPTION_GROUP, INTERVALS},
     {OPTION_BY, INTERVALS},
     {OPTION_HISTOGRAM, INTERVALS},
@@ -217,8 +217,8 @@ static int run_action(struct tool_log *log, const struct action *action, int arg
 	if (action->bit == COST && (!options->work.count || options->events.count != 1))
 		return tool_complain(
 		    "perfsage log cost needs --work FIELDS, and --of with one EVENT");
-	if (options->rows && options->format == TOOL_LOG_JSON)
-		return tool_complain("--rows is for text: JSON has all records");
+	if (options->rows && options->format != TOOL_LOG_TEXT)
+		return tool_complain("--rows is for text: JSON and CSV have all");
 	if (action->bit == CONVERT && !options->output)
 		return tool_complain("perfsage log convert needs -o with the FILE of the trace");
 	options->may_mix = action->bit == SHOW || action->bit == CONVERT;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log intervals inside: log_intervals.c makes the rows and shows them as text,
- * log_intervals_export.c as CSV and JSON. */
+/* perfsage log intervals inside: log_intervals.c makes the rows, log_intervals_text.c shows
+ * them as text, log_intervals_export.c as CSV and JSON. */
 #ifndef PS_TOOLS_LOG_INTERVALS_H
 #define PS_TOOLS_LOG_INTERVALS_H
 
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "tools/log_sums.h"
+#include "tools/terminal.h"
 
 /* A row of the output. */
 struct interval_row {
@@ -18,18 +19,34 @@ struct interval_row {
 	struct tool_log_statistics statistics; /* if the sum has a number */
 };
 
+/* A component of a group, to be sorted by what the first event counted there. */
+struct interval_place {
+	size_t component;
+	bool is_known;
+	long long sum;
+};
+
 struct interval_output {
 	struct tool_log *log;
 	struct tool_log_groups groups;
 	struct ps__buffer text;
+	struct tool_screen screen;
 	struct ps__grid grid;
 	size_t at; /* the next row of the grid */
+	struct interval_place *places;
+	/* Groups, and components of each, that are shown; how many one of the groups lacks at most
+	 */
+	size_t most_groups, most_components, left_out;
 	struct ps__json json;
 };
 
 typedef void interval_put(struct interval_output *output, const struct interval_row *row);
 
-interval_put log_intervals_put_csv, log_intervals_put_json;
+interval_put log_intervals_put_text, log_intervals_put_histogram, log_intervals_put_csv,
+    log_intervals_put_json;
+/* Chooses how much is shown. -1 after a complaint. */
+int log_intervals_begin_text(struct interval_output *output);
+void log_intervals_end_text(struct interval_output *output);
 void log_intervals_begin_json(struct interval_output *output);
 void log_intervals_end_json(struct interval_output *output);
 

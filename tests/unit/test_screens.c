@@ -9,7 +9,6 @@
 #include "support/scene.h"
 #include "support/screen.h"
 #include "support/skip.h"
-#include "test_log.h"
 #include "tools/command.h"
 #include "tools/stat.h"
 
@@ -184,57 +183,10 @@ START_TEST(stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy)
 }
 END_TEST
 
-/* Forty records of two phases, with a count for each event. */
-static void write_log(void)
-{
-	static const char *const phases[] = {"solve", "exchange of halos"};
-	struct ps_eventset *set = scene_started(EVENT, "minor-faults", "task-clock", NULL);
-	struct ps_log *log = log_of(NULL);
-	struct ps_log_stream *stream = log_stream(log, set);
-
-	for (unsigned i = 0; i < 40; i++) {
-		fake_advance(TASK_CLOCK, 1000000 * (1 + i % 7));
-		check_ok(ps_log_set_real(stream, 1, i / 8.0));
-		check_ok(ps_log_set_text(stream, 2, phases[i % 2]));
-		log_record(stream, 10 + i % 9);
-	}
-	ps_log_destroy(log);
-	ps_log_stream_destroy(stream);
-	ps_eventset_destroy(set);
-}
-
-START_TEST(log_fits)
-{
-	static const struct {
-		const char *action, *options;
-	} lines[] = {{"show", ""},
-	             {"intervals", "--group phase --histogram"},
-	             {"cost", "--work units,share --of page-faults --constant"}};
-	FILE *stream = golden_open();
-	char line[128];
-
-	write_log();
-	for (size_t i = 0; i < WIDTHS * 3; i++) {
-		size_t width = machine_widths[i / 3];
-		snprintf(line, sizeof line, "log %s %s %s", lines[i % 3].action, log_path,
-		         lines[i % 3].options);
-		char *text = screen_of(width, tool_log, line, 0);
-		screen_check(text, width, 80);
-		fprintf(stream, "%zu columns, %s %s:\n", width, lines[i % 3].action,
-		        lines[i % 3].options);
-		/* The numbers of the process are its own. */
-		put_without(text, "", "stream 0", stream);
-		free(text);
-	}
-	golden_check_file(stream, "screen_log.txt");
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("screens");
 	TCase *tests = scene_case_of(suite, "screens", scene_setup, teardown);
-	TCase *logs = scene_case_of(suite, "logs", log_setup, log_teardown);
 
 	if (!screen_is_possible()) {
 		printf("SKIP: screens: there is no terminal here\n");
@@ -244,7 +196,6 @@ int main(void)
 	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, MACHINES);
 	tcase_add_loop_test(tests, list_fits, 0, MACHINES);
 	tcase_add_loop_test(tests, stat_of_all_cpus_fits, 0, MACHINES);
-	tcase_add_test(logs, log_fits);
 	tcase_add_test(tests, stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy);
 	return scene_run(suite);
 }

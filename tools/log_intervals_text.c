@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log intervals as text: a table, of which a terminal gets so many rows, and histograms.
+ */
+#include "tools/log_intervals.h"
+
+#include "output/label.h"
+#include "output/number.h"
+#include "output/path_label.h"
+#include "tools/command.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TERMINAL_ROWS 40
+
+static void add_what(struct ps__buffer *buffer, const struct interval_row *row)
+{
+	if (row->component) {
+		ps__label_add_component(buffer, row->component, false);
+		ps__buffer_add(buffer, "  ");
+	}
+	tool_put(buffer, row->event ? row->event : "time");
+	if (row->event && *row->look.unit)
+		ps__buffer_add(buffer, " (%s)", row->look.unit);
+}
+
+enum {
+	COLUMN_WHAT,
+	COLUMN_SUM, /* a narrow screen has this one alone */
+	COLUMN_MEAN,
+	COLUMN_COUNT,
+	COLUMN_UNKNOWN,
+	COLUMN_LEAST,
+	COLUMN_P50,
+	COLUMN_P90,
+	COLUMN_P99,
+	COLUMN_MOST,
+	COLUMN_KNOWN,
+	COLUMNS
+};
+
+static void set_styled(struct interval_output *output, size_t row, size_t column,
+                       struct ps__buffer *text, enum ps__style style)
+{
+	size_t columns = tool_columns(ps__buffer_text(text), text->length);
+
+	ps__grid_set(&output->grid, row, column, text,
+	             (struct ps__grid_cell){.columns = columns, .style = style});
+	ps__buffer_restart(text);
+}
+
+static void set_cell(struct interval_output *output, size_t row, size_t column,
+                     struct ps__buffer *text)
+{
+	set_styled(output, row, column, text, row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN);
+}
+
+static void set_number(struct interval_output *output, size_t column, struct ps__buffer *text)
+{
+	set_styled(output, output->at, column, text, ps__style_of_number(ps__buffer_text(text)));
+}
+
+static void put_times(struct interval_output *output, const struct interval_row *row,
+                      struct ps__buffer *text)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const struct {
+		size_t column;
+		double ns;
+	} times[] = {{COLUMN_SUM, (double)row->sum->total.value},
+	             {COLUMN_MEAN, all->mean},
+	             {COLUMN_LEAST, (double)all->least},
+	             {COLUMN_P50, (double)all->percentiles[0]},
+	             {COLUMN_P90, (double)all->percentiles[1]},
+	             {COLUMN_P99, (double)all->percentiles[2]},
+	             {COLUMN_MOST, (double)all->most}};
+
+	for (size_t index = 0; index < sizeof times / sizeof times[0]; index++) {
+		ps__number_add_time(text, times[index].ns);
+		set_number(output, times[index].column, text);
+	}
+}
+
+/* A number of one interval is as well known as the least known one. */
+static void put_counts(struct interval_output *output, const struct interval_row *row,
+                       struct ps__buffer *text)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const long long numbers[] = {all->least, all->percentiles[0], all->percentiles[1],
+	                             all->percentiles[2], all->most};
+	struct ps_value value = row->sum->total;
+
+	ps__known_add_value(text, &value, &row->look);
+	set_number(output, COLUMN_SUM, text);
+	ps__buffer_add(text, "%s",
+	               value.status == PS_STATUS_SCALED       ? "~"
+	               : value.status == PS_STATUS_INCOMPLETE ? ">="
+	                                                      : "");
+	ps__number_add_plain(text, all->mean * row->look.scale);
+	ps__buffer_add(text, "%s", ps__known_mark(value.status, value.flags, &row->look));
+	set_number(output, COLUMN_MEAN, text);
+	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+		value.value = numbers[index];
+		value.flags &= ~(uint32_t)PS_VALUE_SATURATED;
+		ps__known_add_value(text, &value, &row->look);
+		set_number(output, COLUMN_LEAST + index, text);
+	}
+}
+
+/* A line of its own for the group's name, which is cut where it would take the numbers' room. */
+static void put_group_name(struct interval_output *output, const struct tool_log_group *group,
+                           struct ps__buffer *text)
+{
+	size_t width = output->screen.width;
+
+	ps__buffer_add(text, "%s=", output->log->options.group);
+	tool_put(text, group->text);
+	struct ps__buffer name = *text;
+	*text = (struct ps__buffer){0};
+	ps__path_label_add_name(text, ps__buffer_text(&name),
+	                        width ? ps__label_width(width) : SIZE_MAX,
+	                        output->screen.has_utf8 ? PS_PATHS_UTF8 : 0);
+	text->failed |= name.failed;
+	ps__buffer_clear(&name);
+	set_cell(output, output->at++, COLUMN_WHAT, text);
+}
+
+void log_intervals_put_text(struct interval_output *output, const struct interval_row *row)
+{
+	struct ps__buffer text = {0};
+
+	if (output->log->options.group && row->sum == &row->group->time)
+		put_group_name(output, row->group, &text);
+	ps__buffer_add(&text, "%s", output->log->options.group ? "  " : "");
+	add_what(&text, row);
+	set_cell(output, output->at, COLUMN_WHAT, &text);
+	ps__buffer_add(&text, "%zu", row->sum->count);
+	set_cell(output, output->at, COLUMN_COUNT, &text);
+	if (!row->sum->count)
+		ps__buffer_add(&text, "not known");
+	if (!row->sum->count)
+		set_number(output, COLUMN_SUM, &text);
+	else if (row->event)
+		put_counts(output, row, &text);
+	else
+		put_times(output, row, &text);
+	if (row->sum->unknown) {
+		ps__buffer_add(&text, "%zu", row->sum->unknown);
+		set_cell(output, output->at, COLUMN_UNKNOWN, &text);
+	}
+	if (row->event && row->sum->count) {
+		ps__known_add_words(&text, &row->sum->known);
+		set_cell(output, output->at, COLUMN_KNOWN, &text);
+	}
+	ps__buffer_clear(&text);
+	output->at++;
+}
+
+static void put_headings(struct interval_output *output)
+{
+	static const char *const headings[COLUMNS] = {"Interval",  "sum", "mean",       "intervals",
+	                                              "not known", "min", "p50",        "p90",
+	                                              "p99",       "max", "Attribution"};
+	struct ps__buffer text = {0};
+
+	for (size_t column = 0; column < COLUMNS; column++) {
+		ps__buffer_add(&text, "%s", headings[column]);
+		set_cell(output, 0, column, &text);
+	}
+	ps__buffer_clear(&text);
+	output->at = 1;
+}
+
+/* Where a bin begins, in the event's unit. */
+static void add_bin(struct ps__buffer *text, const struct interval_row *row, size_t bin)
+{
+	uint64_t from = UINT64_C(1) << (bin - 1);
+
+	if (row->look.scale == 1)
+		ps__buffer_add(text, "%" PRIu64, from);
+	else
+		ps__number_add_plain(text, (double)from * row->look.scale);
+}
+
+void log_intervals_put_histogram(struct interval_output *output, const struct interval_row *row)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	struct ps__buffer from = {0};
+
+	if (row->sum->count == 0)
+		return;
+	ps__buffer_add(&output->text, "\n");
+	if (output->log->options.group) {
+		tool_put(&output->text, row->group->text);
+		ps__buffer_add(&output->text, "  ");
+	}
+	add_what(&output->text, row);
+	ps__buffer_add(&output->text, "%s\n", row->event ? "" : " (ns)");
+	for (size_t bin = 0; bin <= TOOL_LOG_BINS; bin++) {
+		if (all->bins[bin] == 0)
+			continue;
+		ps__buffer_restart(&from);
+		if (bin)
+			add_bin(&from, row, bin);
+		if (bin)
+			ps__buffer_add(&output->text, "  %11s and more  %zu\n",
+			               ps__buffer_text(&from), all->bins[bin]);
+		else
+			ps__buffer_add(&output->text, "  %20s  %zu\n", "0 or less", all->bins[0]);
+	}
+	ps__buffer_clear(&from);
+}
+
+static void add_point(struct ps__buffer *buffer, const struct tool_log_point *point,
+                      const char *otherwise)
+{
+	ps__buffer_add(buffer, "%s", point->is_previous ? "previous:" : "");
+	tool_put(buffer, point->name ? point->name : otherwise);
+}
+
+/* Of --rows, or as many as a terminal should get: at least one component of one group. */
+static void limit_rows(struct interval_output *output)
+{
+	const struct tool_log_groups *all = &output->groups;
+	size_t rows = (size_t)output->log->options.rows,
+	       events = all->event_count ? all->event_count : 1;
+
+	if (!rows && output->screen.is_terminal)
+		rows = TERMINAL_ROWS;
+	if (!rows || !all->count)
+		return;
+	output->most_groups = rows / (1 + events);
+	if (output->most_groups > all->count)
+		output->most_groups = all->count;
+	if (output->most_groups == 0)
+		output->most_groups = 1;
+	rows /= output->most_groups;
+	output->most_components = rows > events ? (rows - 1) / events : 1;
+}
+
+static void add_components(struct interval_output *output, struct ps__buffer *line)
+{
+	bool has_groups = output->most_groups > 1;
+
+	ps__buffer_add(line, "and %s%zu more ", has_groups ? "up to " : "", output->left_out);
+	ps__label_add_type(line, output->groups.components[0], output->left_out);
+	ps__buffer_add(line, "%s", has_groups ? " of each " : "");
+	tool_put(line, has_groups ? output->log->options.group : "");
+	ps__buffer_add(line, ", none with a larger known sum of ");
+	tool_put(line, output->log->events.names[0]);
+	ps__buffer_add(line, ": --rows shows more, --csv and --json all");
+}
+
+/* How many groups and components aren't shown. */
+static void put_left_out(struct interval_output *output)
+{
+	size_t groups = output->groups.count - output->most_groups;
+	struct ps__buffer line = {0};
+
+	if (output->left_out) {
+		add_components(output, &line);
+		tool_paragraph(&output->text, ps__buffer_text(&line), 0, output->screen.width);
+		ps__buffer_restart(&line);
+	}
+	if (groups) {
+		ps__buffer_add(&line, "and %zu more value%s of ", groups, groups == 1 ? "" : "s");
+		tool_put(&line, output->log->options.group);
+		ps__buffer_add(&line, ": --rows shows more, --csv and --json all");
+		tool_paragraph(&output->text, ps__buffer_text(&line), 0, output->screen.width);
+	}
+	output->text.failed |= line.failed;
+	ps__buffer_clear(&line);
+}
+
+int log_intervals_begin_text(struct interval_output *output)
+{
+	const struct tool_log_options *options = &output->log->options;
+
+	output->screen = tool_screen_of(STDOUT_FILENO);
+	limit_rows(output);
+	ps__buffer_add(&output->text, "from ");
+	add_point(&output->text, &options->from, "the first point");
+	ps__buffer_add(&output->text, " to ");
+	add_point(&output->text, &options->to, "the last point");
+	ps__buffer_add(&output->text, "\n\n");
+	size_t rows =
+	    output->most_groups * (2 + output->groups.component_count * output->groups.event_count);
+	if (ps__grid_create(&output->grid, rows + 1, COLUMNS) != PS_OK) {
+		ps__grid_clear(&output->grid);
+		tool_complain("%s", ps_error_detail());
+		return -1;
+	}
+	output->grid.ends_in_words = true;
+	output->grid.has_colour = output->screen.has_colour;
+	put_headings(output);
+	return 0;
+}
+
+void log_intervals_end_text(struct interval_output *output)
+{
+	output->grid.row_count = output->at;
+	tool_add_grid(&output->text, &output->grid, output->screen.width,
+	              " (--csv and --json have all)");
+	put_left_out(output);
+	ps__grid_clear(&output->grid);
+}
