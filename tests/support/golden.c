@@ -75,9 +75,3 @@ void golden_check_file(FILE *stream, const char *file)
 	compare(file);
 	forget();
 }
-
-void golden_drop(FILE *stream)
-{
-	ck_assert_int_eq(fclose(stream), 0);
-	forget();
-}

@@ -13,6 +13,5 @@ FILE *golden_open(void);
 void golden_check(FILE *stream,
                   const char *name); /* NAME.txt, which is ASCII without control characters */
 void golden_check_file(FILE *stream, const char *file); /* the whole name; any bytes */
-void golden_drop(FILE *stream);                         /* there is no file for it */
 
 #endif
