@@ -172,6 +172,18 @@ static int metrics_keep(const char *name, void *context)
 	return tool_names_append(&metrics->names, name) < 0;
 }
 
+/* The first metric of a table has room on any screen. */
+static void metrics_put_ipc_first(struct tool_names *names)
+{
+	for (size_t index = 1; index < names->count; index++) {
+		char *name = names->names[index];
+		if (strcmp(name, "IPC") != 0)
+			continue;
+		memmove(&names->names[1], &names->names[0], index * sizeof *names->names);
+		names->names[0] = name;
+	}
+}
+
 void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                        const struct ps_component *root, bool is_for_people, bool has_unknown)
 {
@@ -180,6 +192,8 @@ void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *
 	const struct tool_names *asked = &options->metrics;
 	if (asked->count == 0 && !options->look.hides_metrics)
 		ps_metric_for_each(root, metrics_keep, metrics);
+	if (asked->count == 0 && is_for_people)
+		metrics_put_ipc_first(&metrics->names);
 	for (size_t index = 0; index < asked->count; index++)
 		tool_names_append(&metrics->names, asked->names[index]);
 }

@@ -101,6 +101,20 @@ void stat_matrix_sum_processes(struct matrix *matrix)
 	matrix->kind = MATRIX_OF_PROCESSES;
 }
 
+static int rows_compare_counts(const void *one, const void *other)
+{
+	const struct task_row *a = one, *b = other;
+
+	if (a->counts[0] != b->counts[0])
+		return a->counts[0] > b->counts[0] ? -1 : 1;
+	return rows_compare_places(a, b);
+}
+
+void stat_matrix_sort(struct matrix *matrix)
+{
+	qsort(matrix->rows, matrix->count, sizeof *matrix->rows, rows_compare_counts);
+}
+
 /* The sum of the task on the component, if there is one yet: all rows of a task follow each
  * other. */
 static struct task_row *rows_find_sum(const struct matrix *sums, const struct task_row *of,

@@ -17,6 +17,7 @@
 /* Whose the line is takes one column: it is shown however narrow the screen is. */
 #define WHOSE         "%8s %8s %s%*s %*s"
 #define WHOSE_PROCESS "%8s %s%*s"
+#define TERMINAL_ROWS 40
 #define NAME_COLUMNS  16
 #define CPU_COLUMNS   6
 #define WHERE_COLUMNS 12 /* of the component: "NUMA node 12" */
@@ -107,21 +108,47 @@ static bool tasks_has_others(const struct matrix *matrix)
 	return false;
 }
 
-static void tasks_show_matrix(const struct stat_output *output, const struct matrix *matrix)
+static void tasks_add_rows(const struct stat_output *output, const struct matrix *matrix,
+                           size_t shown, struct ps__buffer *out)
 {
 	struct ps__grid grid;
-	struct ps__buffer out = {0};
 
-	if (ps__grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) !=
-	    PS_OK)
-		out.failed = true;
+	if (ps__grid_create(&grid, shown + 1, ps_eventset_event_count(matrix->model) + 1) != PS_OK)
+		out->failed = true;
 	grid.has_colour = output->screen.has_colour;
-	for (size_t row = 0; !out.failed && row < matrix->count; row++)
+	for (size_t row = 0; !out->failed && row < shown; row++)
 		tasks_set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
-	if (!out.failed)
+	if (!out->failed)
 		tasks_set_headings(&grid, output, matrix);
-	ps__buffer_add(&out, "\n");
-	tool_add_grid(&out, &grid, output->screen.width, " (--json has all)");
+	ps__buffer_add(out, "\n");
+	tool_add_grid(out, &grid, output->screen.width, " (--json has all)");
+	ps__grid_clear(&grid);
+}
+
+/* As many as a terminal should get. */
+static size_t tasks_choose(const struct stat_output *output, struct matrix *matrix)
+{
+	if (!output->screen.is_terminal || output->options->look.flags & PS_PRINT_EACH ||
+	    matrix->count <= TERMINAL_ROWS)
+		return matrix->count;
+	stat_matrix_sort(matrix);
+	return TERMINAL_ROWS;
+}
+
+void stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
+{
+	struct ps__buffer out = {0}, line = {0};
+	size_t shown = tasks_choose(output, matrix);
+
+	tasks_add_rows(output, matrix, shown, &out);
+	if (shown < matrix->count) {
+		ps__buffer_add(&line, "and %zu more row%s, none with more ", matrix->count - shown,
+		               matrix->count - shown == 1 ? "" : "s");
+		tool_put(&line, ps_eventset_event_name(matrix->model, 0));
+		ps__buffer_add(&line, ": --each shows all, --csv and --json have them");
+		tool_paragraph(&out, ps__buffer_text(&line), 0, output->screen.width);
+		out.failed |= line.failed;
+	}
 	ps__buffer_add(&out, "\n");
 	if (tasks_has_others(matrix)) {
 		ps__buffer_add(&out, "%-*s", PS__KNOWN_INDENT, "others");
@@ -130,7 +157,7 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 		               "from 5.13 on does only with a fix of December 2025)",
 		               PS__KNOWN_INDENT, output->screen.width);
 	}
-	ps__grid_clear(&grid);
+	ps__buffer_clear(&line);
 	tool_write(&out, output->stream);
 }
 
@@ -266,7 +293,7 @@ int stat_tasks_check(const struct stat_count *count)
 	       -1;
 }
 
-static int tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix,
+static int tasks_write_matrix(const struct stat_output *output, struct matrix *matrix,
                               struct stat_count *count, const struct stat_facts *facts)
 {
 	if (output->options->format == PS_FORMAT_CSV)
@@ -274,12 +301,12 @@ static int tasks_write_matrix(const struct stat_output *output, const struct mat
 	if (output->options->format == PS_FORMAT_JSON)
 		tasks_export_matrix(output, matrix);
 	else
-		tasks_show_matrix(output, matrix);
+		stat_matrix_show(output, matrix);
 	return 0;
 }
 
 /* With --by, tasks are shown on the components of its types. */
-static int tasks_show_tasks(struct stat_output *output, const struct matrix *matrix,
+static int tasks_show_tasks(struct stat_output *output, struct matrix *matrix,
                             struct stat_count *count, const struct stat_facts *facts)
 {
 	const struct stat_options *options = output->options;

@@ -154,15 +154,25 @@ static const struct ps__grid_cell *grid_only_words(const struct ps__grid *grid, 
 	return only;
 }
 
+/* From the last of these columns on to the left. */
+static void grid_leave_out(struct ps__grid *grid, size_t last, size_t first, size_t width)
+{
+	for (size_t column = last; column >= first && grid_width(grid) > width; column--)
+		grid->columns[column].is_left_out = true;
+}
+
 static void grid_fit(struct ps__grid *grid, size_t width)
 {
 	size_t last = grid->column_count - 1;
 
 	if (grid->ends_in_words && grid_width(grid) > width && grid_only_words(grid, last))
 		grid->columns[last].is_left_out = true;
-	for (size_t column = last - grid->ends_in_words; column > 1 && grid_width(grid) > width;
-	     column--)
-		grid->columns[column].is_left_out = true;
+	if (grid->kept_derived) {
+		grid_leave_out(grid, last - grid->ends_in_words,
+		               grid->first_derived + grid->kept_derived, width);
+		grid_leave_out(grid, grid->first_derived - 1, 2, width);
+	}
+	grid_leave_out(grid, last - grid->ends_in_words, 2, width);
 }
 
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width)
@@ -197,21 +207,38 @@ void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buf
 	ps__buffer_add(buffer, "\n");
 }
 
+static bool grid_is_left_out(const struct ps__grid *grid, size_t column)
+{
+	return grid->columns[column].is_left_out && grid->columns[column].width;
+}
+
+#define MOST_NAMES 8
+#define SOME_NAMES 3 /* where there are more */
+
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy)
 {
-	size_t last = grid->column_count - 1;
-	const char *separator = "";
+	size_t end = grid->column_count - grid->ends_in_words, count = 0, named = 0, last = 0;
 
-	for (size_t column = 1; column <= last - grid->ends_in_words; column++) {
-		if (!grid->columns[column].is_left_out || !grid->columns[column].width)
-			continue;
-		if (!*separator)
-			ps__buffer_add(buffer, "Not shown, as the width is %zu: ", width);
-		ps__buffer_add(buffer, "%s", separator);
-		grid_add_plain(grid, buffer, grid_cell(grid, 0, column));
-		separator = ", ";
+	for (size_t column = 1; column < end; column++) {
+		if (grid_is_left_out(grid, column)) {
+			last = column;
+			count++;
+		}
 	}
-	if (*separator)
-		ps__buffer_add(buffer, "%s\n", remedy);
+	if (count == 0)
+		return;
+	ps__buffer_add(buffer, "Not shown, as the width is %zu: ", width);
+	for (size_t column = 1; column < end && (count <= MOST_NAMES || named < SOME_NAMES);
+	     column++) {
+		if (!grid_is_left_out(grid, column))
+			continue;
+		ps__buffer_add(buffer, "%s", named++ ? ", " : "");
+		grid_add_plain(grid, buffer, grid_cell(grid, 0, column));
+	}
+	if (named < count) {
+		ps__buffer_add(buffer, " and %zu more, to ", count - named);
+		grid_add_plain(grid, buffer, grid_cell(grid, 0, last));
+	}
+	ps__buffer_add(buffer, "%s\n", remedy);
 }

@@ -41,6 +41,8 @@ struct ps__grid {
 	struct ps__grid_cell *cells; /* row by row, the headings first */
 	struct ps__grid_column *columns;
 	struct ps__buffer text; /* of all cells */
+	size_t first_derived;   /* columns of derived values begin here */
+	size_t kept_derived;    /* so many of them stay until one count alone is left */
 	bool ends_in_words;     /* the last column stands at the left, as the first one does */
 	bool has_colour;
 };
@@ -54,15 +56,15 @@ void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct
                   struct ps__grid_cell about);
 
 /* Columns at the right end that have no room in the width are left out (0: none); of the numbers
- * one is always shown. Words at the end go first if they are the same in all rows that have any;
- * else they stay. */
+ * one is always shown, and the derived values that are kept go last. Words at the end go first if
+ * they are the same in all rows that have any; else they stay. */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
 
 /* "Attribution of all: exact": the words, if they were left out. */
 void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buffer);
 
 /* "Not shown, as the width is 80: cycles, IPC (...)": the numbers that were left out, and what can
- * be done. */
+ * be done. Many are not all named: "CPU 3, CPU 4, CPU 5 and 506 more, to CPU 511". */
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy);
 

@@ -13,6 +13,8 @@
 #include "output/report.h"
 #include "output/wrap.h"
 
+#include <string.h>
+
 #define ALL_FLAGS ((unsigned)(PS_PRINT_RAW << 1) - 1)
 
 /* Not where the program asked for a file's tree: it knows. */
@@ -69,6 +71,16 @@ static void text_add_legend(struct ps__text *text)
 	ps__buffer_clear(&lines);
 }
 
+/* What the user asked for stays; of what comes by itself the IPC, which is the first one. */
+static size_t text_kept_metrics(const struct ps__text *text)
+{
+	const struct ps__table *table = &text->table;
+
+	if (!(text->options.flags & PS__PRINT_ALL_METRICS) || table->metric_count == 0)
+		return table->metric_count;
+	return strcmp(table->metrics[0].ask.metric->name, "IPC") == 0;
+}
+
 static int text_add_counts(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
@@ -77,6 +89,8 @@ static int text_add_counts(struct ps__text *text)
 
 	if (code < 0)
 		return code;
+	text->grid.first_derived = 1 + table->event_count;
+	text->grid.kept_derived = text_kept_metrics(text);
 	text->grid.ends_in_words = true;
 	text->grid.has_colour = text->options.flags & PS_PRINT_COLOUR;
 	ps__text_set_headings(text);

@@ -10,7 +10,6 @@
 #include "support/screen.h"
 #include "support/skip.h"
 #include "tools/command.h"
-#include "tools/stat.h"
 
 static void use_machine(int machine)
 {
@@ -106,62 +105,6 @@ START_TEST(list_fits_and_is_the_same_on_each_machine)
 }
 END_TEST
 
-static struct ps_eventset *model;
-static struct stat_count count;
-
-/* Each CPU has counted for a second; those of a core differ. */
-static void count_cpus(const struct stat_options *options, int cpus)
-{
-	ck_assert_ptr_nonnull(model = stat_events_create(options));
-	ck_assert_int_eq(stat_count_create(&count, model, options), 0);
-	ck_assert_int_eq(stat_start_cpus(&count, options->target.cpus), 0);
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		uint64_t cycles = UINT64_C(20000000) * (uint64_t)(100 + cpu * 7 % 16);
-		fake_advance_on(CYCLES, -1, cpu, cycles);
-		fake_advance_on(INSTRUCTIONS, -1, cpu, cycles / (cpu % 2 ? 4 : 1));
-		fake_advance_on(PAGE_FAULTS, -1, cpu, cpu == 1 ? 4711 : 0);
-	}
-	fake_run(1000000000, 1000000000);
-	stat_count_stop(&count, NULL);
-}
-
-/* Without the line of the command's own CPU time, which is no count. */
-static void put_stat(const struct stat_options *options, size_t width, size_t most_lines,
-                     FILE *golden)
-{
-	const struct stat_facts facts = {.elapsed_s = 1.0, .has_ended = true};
-	struct stat_output output = {.options = options,
-	                             .screen = {.is_terminal = true, .width = width}};
-	char *text = NULL;
-	size_t bytes;
-
-	output.stream = open_memstream(&text, &bytes);
-	ck_assert_int_eq(stat_show(&output, &count, &facts), 0);
-	fclose(output.stream);
-	screen_check(text, width, most_lines);
-	fprintf(golden, "%zu columns:\n", width);
-	put_without(text, "", "cost ", golden);
-	free(text);
-}
-
-START_TEST(stat_of_all_cpus_fits)
-{
-	const struct stat_options options = {.target.is_whole_machine = true};
-	FILE *stream = golden_open();
-	char file[32];
-
-	use_machine(_i);
-	for (size_t i = 0; i < WIDTHS; i++) {
-		count_cpus(&options, machines[_i].cpus);
-		put_stat(&options, machine_widths[i], 48, stream);
-		stat_count_destroy(&count);
-		ps_eventset_destroy(model);
-	}
-	snprintf(file, sizeof file, "screen_stat_%d.txt", machines[_i].cpus);
-	golden_check_file(stream, file);
-}
-END_TEST
-
 START_TEST(stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy)
 {
 	char line[] = "stat -a true";
@@ -191,7 +134,6 @@ int main(void)
 	tcase_add_loop_test(tests, doctor_fits, 0, MACHINES);
 	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, MACHINES);
 	tcase_add_loop_test(tests, list_fits_and_is_the_same_on_each_machine, 0, MACHINES);
-	tcase_add_loop_test(tests, stat_of_all_cpus_fits, 0, MACHINES);
 	tcase_add_test(tests, stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy);
 	return scene_run(suite);
 }
