@@ -66,6 +66,8 @@ void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel 
 /* bpf_open.c: maps and programs, which run from then on. kernel has its counts; what failed is all
  * closed. PS_OK, or a code with a detail. */
 int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late);
+/* Opens both programs as for one event, and closes them. PS_OK, or a code with a detail. */
+int ps__bpf_try(void);
 void ps__bpf_close(struct ps__bpf_kernel *kernel);
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd);
 /* From here on it is counted, with what it creates. The map is closed. */
@@ -81,12 +83,14 @@ int ps__bpf_explain(enum bpf_cmd command, const char *what, int error);
 /* perf_event_open refuses events of whole CPUs, and has said why: PS_EPERM. What permits those
  * alone is not enough. */
 int ps__bpf_explain_events(void);
-/* The numbers of processes must be the kernel's own. */
+/* The numbers of processes must be the kernel's own: PS_ENOSUPP if they are not, PS_ESYS if that is
+ * not known. */
 int ps__bpf_check_namespace(void);
 
 /* btf.c: bytes from the beginning of a struct to a member. -1: there is no such thing in it, or it
  * is damaged. */
 long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const char *member);
+#define PS__BTF_FILE "/sys/kernel/btf/vmlinux"
 /* The same of the running kernel. PS_OK, or a code with a detail. */
 int ps__btf_find_offset(const char *type, const char *member, size_t *offset);
 

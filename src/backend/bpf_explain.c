@@ -2,6 +2,7 @@
 /* Explains why the kernel refused bpf(2), in words to act on. */
 #include "backend/bpf.h"
 #include "backend/perf.h"
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -16,7 +17,7 @@
 /* The kernel's PID_NS_INIT_INO: the number of the file of the first namespace. */
 #define FIRST_NAMESPACE 0xEFFFFFFCu
 
-#define ADVICE "run as root, or as root: setcap cap_bpf,cap_perfmon+ep PROGRAM"
+#define ADVICE "run as root, or as root: " PS__ADVICE_BPF
 
 /* The capabilities that are asked for since Linux 5.8, and before. */
 static bool is_capable(void)
@@ -103,7 +104,7 @@ int ps__bpf_check_namespace(void)
 		ps__os.close(fd);
 	if (error)
 		return ps__fail(
-		    PS_ENOSUPP,
+		    PS_ESYS,
 		    "attribution by BPF: whether processes have the kernel's own numbers "
 		    "here is not known: %s can't be read (%s)",
 		    NAMESPACE, strerror(error));

@@ -215,6 +215,17 @@ void ps__bpf_close(struct ps__bpf_kernel *kernel)
 	close_object(&kernel->pids);
 }
 
+int ps__bpf_try(void)
+{
+	struct ps__bpf_kernel kernel = {.cpu_limit = 1, .event_count = 1};
+	const bool is_late = false;
+	int result = ps__bpf_open(&kernel, &is_late);
+
+	if (result == PS_OK)
+		ps__bpf_close(&kernel);
+	return result;
+}
+
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd)
 {
 	uint32_t value = (uint32_t)fd;

@@ -13,8 +13,6 @@
 #include <linux/btf.h>
 #include <string.h>
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
 /* Today's have some megabytes. */
 #define MOST_BYTES ((size_t)256 << 20)
 
@@ -190,7 +188,7 @@ static unsigned char *read_btf(int fd, size_t *size_bytes)
 
 int ps__btf_find_offset(const char *type, const char *member, size_t *offset)
 {
-	int fd = ps__os.open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
+	int fd = ps__os.open(PS__BTF_FILE, O_RDONLY | O_CLOEXEC);
 	size_t size_bytes = 0;
 	unsigned char *bytes = fd >= 0 ? read_btf(fd, &size_bytes) : NULL;
 	int error = errno;
@@ -205,13 +203,13 @@ int ps__btf_find_offset(const char *type, const char *member, size_t *offset)
 		    "attribution by BPF needs the kernel's description of its own types, "
 		    "and %s can't be read (%s): build the kernel with "
 		    "CONFIG_DEBUG_INFO_BTF",
-		    KERNEL_BTF, strerror(error));
+		    PS__BTF_FILE, strerror(error));
 	long found = ps__btf_offset(bytes, size_bytes, type, member);
 	ps__os_pages_destroy(bytes, size_bytes);
 	if (found < 0)
 		return ps__fail(PS_ENOSUPP,
 		                "attribution by BPF: %s tells of no member '%s' of struct %s",
-		                KERNEL_BTF, member, type);
+		                PS__BTF_FILE, member, type);
 	*offset = (size_t)found;
 	return PS_OK;
 }

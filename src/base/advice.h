@@ -11,6 +11,7 @@
 
 #define PS__ADVICE_LEVEL      "sysctl kernel.perf_event_paranoid=%ld" /* as root */
 #define PS__ADVICE_CAPABILITY "setcap cap_perfmon+ep PROGRAM"         /* as root */
+#define PS__ADVICE_BPF        "setcap cap_bpf,cap_perfmon+ep PROGRAM" /* as root */
 /* Keeps a value of sysctl after the next boot: its name, the value, its name again; as root */
 #define PS__ADVICE_LASTING       "echo 'kernel.%s = %ld' > /etc/sysctl.d/99-%s.conf"
 #define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n"

@@ -27,6 +27,8 @@ static const struct {
     {"rings", ps__diagnose_rings},
     {"cpus", ps__diagnose_cpus},
     {"tree", ps__diagnose_tree},
+    {"cgroup", ps__diagnose_cgroup},
+    {"bpf", ps__diagnose_bpf},
     {"tracepoints", ps__diagnose_tracepoints},
     {"papi", ps__diagnose_papi},
     {"libpfm4", ps__diagnose_pfm},

@@ -67,6 +67,7 @@ ps__step ps__diagnose_pmu, ps__diagnose_hybrid;                                 
 ps__step ps__diagnose_counters, ps__diagnose_watchdog, ps__diagnose_user_reads; /* counters.c */
 ps__step ps__diagnose_descriptors, ps__diagnose_rings;                          /* limits.c */
 ps__step ps__diagnose_cpus, ps__diagnose_tree;                                  /* cpus.c */
+ps__step ps__diagnose_cgroup, ps__diagnose_bpf;                                 /* methods.c */
 ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
 ps__step ps__diagnose_papi;                                                     /* papi.c */
 

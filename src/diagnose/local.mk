@@ -9,6 +9,7 @@ src_diagnose_libdiagnose_la_SOURCES = \
 	src/diagnose/events.c \
 	src/diagnose/kernel.c \
 	src/diagnose/limits.c \
+	src/diagnose/methods.c \
 	src/diagnose/papi.c \
 	src/diagnose/permission.c \
 	src/diagnose/pmu.c \

@@ -169,7 +169,7 @@ START_TEST(each_obstacle_is_told_before_anything_counts)
 	fake_file("/proc/self/ns/pid", "4026532000");
 	check_refused(set, PS_ENOSUPP, "in a PID namespace");
 	fake_file("/proc/self/ns/pid", NULL);
-	check_refused(set, PS_ENOSUPP, "/proc/self/ns/pid can't be read");
+	check_refused(set, PS_ESYS, "/proc/self/ns/pid can't be read");
 	fake_bpf_offer();
 	fake_file("/sys/kernel/btf/vmlinux", NULL);
 	check_refused(set, PS_ENOSUPP, "CONFIG_DEBUG_INFO_BTF");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of the diagnosis about descriptors, rings, CPUs and tracepoints, in each state that
- * they can find. */
+/* The steps of the diagnosis about descriptors, rings, CPUs, methods and tracepoints, in each state
+ * that they can find. */
 #include "test_diagnose.h"
 
 #include "base/os.h"
@@ -152,6 +152,109 @@ START_TEST(tracepoints_are_tried_by_opening_one)
 }
 END_TEST
 
+/* A hierarchy of control groups; the calling process is in /job. */
+static void offer_cgroups(void)
+{
+	fake_file("/proc/self/mounts", "none /cg cgroup2 rw 0 0\n");
+	fake_file("/proc/self/cgroup", "0::/job\n");
+	fake_file("/cg/job/cgroup.procs", "1\n");
+}
+
+START_TEST(the_method_cgroup_is_tried_with_ones_own_group)
+{
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_UNKNOWN, "--method cgroup can't be used: /proc", NULL);
+	offer_cgroups();
+	fake_file("/proc/self/mounts", "proc /proc proc rw 0 0\n");
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_ABSENT, "mount -t cgroup2 none", NULL);
+	offer_cgroups();
+	fake_set_paranoid(0, false);
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_GOOD, "group, /cg/job. Counts a control group: yes; m",
+	            NULL);
+	fake_file_error("/cg/job/cgroup.procs", EACCES);
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_BLOCKED,
+	            "control group: yes; moves processes to one: no (EACCES)", "-p Delegate=yes");
+	check_by("cgroup", PS_REMEDY_BY_YOU);
+	fake_file_error("/cg/job/cgroup.procs", EROFS);
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_BLOCKED, "to one: no (Read-only file system)", NULL);
+	offer_cgroups();
+	fake_set_paranoid(2, false);
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_BLOCKED, "Counts a control group: no (EACCES); m",
+	            "perf_event_paranoid=0");
+	check_by("cgroup", PS_REMEDY_BY_ADMINISTRATOR);
+	check_lasting("cgroup", "'kernel.perf_event_paranoid = 0'");
+	fake_set_paranoid(0, false);
+	fake_remove_cgroup();
+	check_ok(diagnose("page-faults"));
+	check_found("cgroup", "", PS_FINDING_ABSENT, "control group: no (ENOENT); moves", NULL);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
+#define BPF_ALONE "0000008000000000"
+#define BOTH      "000000c000000000"
+
+START_TEST(the_method_bpf_is_tried_and_its_obstacle_named)
+{
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_UNKNOWN, "ns/pid can't be read", NULL);
+	fake_bpf_offer();
+	fake_set_paranoid(0, false);
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_GOOD, "can be used", NULL);
+	fake_set_paranoid(1, false);
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_BLOCKED, "whole CPUs are refused (EACCES)", NULL);
+	setup_status("0", BOTH, "0-3");
+	fake_file("/sys/kernel/btf/vmlinux", NULL);
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_ABSENT, "vmlinux can't be read (ENOENT)",
+	            "CONFIG_DEBUG_INFO_BTF=y");
+	check_by("bpf", PS_REMEDY_BY_ADMINISTRATOR);
+	fake_file("/proc/self/ns/pid", "4026532000");
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_BLOCKED, "in a PID namespace", "docker run --pid host");
+	check_by("bpf", PS_REMEDY_BY_CONTAINER_OWNER);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
+START_TEST(a_refusal_of_bpf_is_set_beside_the_capabilities)
+{
+	static const struct {
+		const char *seccomp, *capabilities;
+		int error;
+		enum ps_finding_state state;
+		const char *part, *remedy;
+	} rows[] = {
+	    {"0", NO_CAPABILITY, EPERM, PS_FINDING_BLOCKED,
+	     "CAP_BPF is not held, CAP_PERFMON is not held. /sys/kernel/btf/vmlinux is there.",
+	     "setcap cap_bpf,cap_perfmon+ep"},
+	    {"0", BPF_ALONE, EPERM, PS_FINDING_BLOCKED, "CAP_BPF is held, CAP_PERFMON is not held",
+	     "setcap cap_bpf,cap_perfmon+ep"},
+	    {"0", BOTH, EPERM, PS_FINDING_BLOCKED, "a security module or the lockdown", NULL},
+	    {"2", NO_CAPABILITY, EPERM, PS_FINDING_BLOCKED, "seccomp filter", "--cap-add BPF"},
+	    {"0", BOTH, ENOSYS, PS_FINDING_ABSENT, "the kernel has no bpf(2)", NULL},
+	    {"0", BOTH, EINVAL, PS_FINDING_ABSENT, "Linux 5.10 or later", NULL},
+	    {"0", BOTH, EMFILE, PS_FINDING_BLOCKED, "ulimit -n", NULL},
+	};
+
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		fake_bpf_offer();
+		setup_status(rows[row].seccomp, rows[row].capabilities, "0-3");
+		fake_fail_always(FAKE_BPF, rows[row].error);
+		check_ok(diagnose("page-faults"));
+		check_found("bpf", "", rows[row].state, rows[row].part, rows[row].remedy);
+		ck_assert_uint_eq(fake_open_fds(), 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("diagnose_limits");
@@ -164,5 +267,8 @@ int main(void)
 	tcase_add_test(tests, cpus_that_are_offline_are_named);
 	tcase_add_test(tests, a_cpuset_is_told_from_an_affinity_mask);
 	tcase_add_test(tests, tracepoints_are_tried_by_opening_one);
+	tcase_add_test(tests, the_method_cgroup_is_tried_with_ones_own_group);
+	tcase_add_test(tests, the_method_bpf_is_tried_and_its_obstacle_named);
+	tcase_add_test(tests, a_refusal_of_bpf_is_set_beside_the_capabilities);
 	return scene_run(suite);
 }

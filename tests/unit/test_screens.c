@@ -38,10 +38,11 @@ static void put_without(const char *text, const char *names, const char *end, FI
 	bool is_left_out = false;
 
 	for (size_t length; *text && strncmp(text, end, strlen(end)) != 0; text += length) {
-		char name[32] = "";
+		char name[32] = "", word[34];
 		length = strcspn(text, "\n") + 1;
 		if (*text != ' ' && sscanf(text, "%*s %31s", name) == 1)
-			is_left_out = strstr(names, name) != NULL;
+			is_left_out = snprintf(word, sizeof word, " %s ", name) > 0 &&
+			              strstr(names, word) != NULL;
 		if (!is_left_out)
 			fwrite(text, 1, length, stream);
 	}
@@ -57,7 +58,7 @@ static void check_doctor(int machine, const char *line, int status, const char *
 		char *text = screen_of(machine_widths[i], tool_doctor, line, status);
 		screen_check(text, machine_widths[i], 11000 / machine_widths[i]);
 		fprintf(stream, "%zu columns:\n", machine_widths[i]);
-		put_without(text, "papi libpfm4", "If perfsage itself", stream);
+		put_without(text, " papi libpfm4 ", "If perfsage itself", stream);
 		free(text);
 	}
 	snprintf(file, sizeof file, "%s_%d.txt", name, machines[machine].cpus);
