@@ -66,7 +66,8 @@ void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel 
 /* bpf_open.c: maps and programs, which run from then on. kernel has its counts; what failed is all
  * closed. PS_OK, or a code with a detail. */
 int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late);
-/* Opens both programs as for one event, and closes them. PS_OK, or a code with a detail. */
+/* Opens both programs as for one event, runs one as for a reading (Linux 5.10), and closes them.
+ * PS_OK, or a code with a detail. */
 int ps__bpf_try(void);
 void ps__bpf_close(struct ps__bpf_kernel *kernel);
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd);

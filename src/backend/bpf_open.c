@@ -221,9 +221,11 @@ int ps__bpf_try(void)
 	const bool is_late = false;
 	int result = ps__bpf_open(&kernel, &is_late);
 
-	if (result == PS_OK)
-		ps__bpf_close(&kernel);
-	return result;
+	if (result != PS_OK)
+		return result;
+	result = ps__bpf_flush(&kernel, ps__os.getcpu());
+	ps__bpf_close(&kernel);
+	return result == PS_PARTIAL ? PS_OK : result;
 }
 
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd)

@@ -207,6 +207,10 @@ START_TEST(the_method_bpf_is_tried_and_its_obstacle_named)
 	fake_set_paranoid(0, false);
 	check_ok(diagnose("page-faults"));
 	check_found("bpf", "", PS_FINDING_GOOD, "can be used", NULL);
+	/* Three maps, two programs, two tracepoints, a run: the last came with Linux 5.10. */
+	fake_fail(FAKE_BPF, 8, 524);
+	check_ok(diagnose("page-faults"));
+	check_found("bpf", "", PS_FINDING_ABSENT, "Linux 5.10 or later", NULL);
 	fake_set_paranoid(1, false);
 	check_ok(diagnose("page-faults"));
 	check_found("bpf", "", PS_FINDING_BLOCKED, "whole CPUs are refused (EACCES)", NULL);
