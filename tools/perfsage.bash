@@ -124,7 +124,7 @@ _perfsage_offer_value() {
 	--heat-by) _perfsage_offer "$(_perfsage_metrics "$program") $(_perfsage_events "$program")" ;;
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
-	--method) _perfsage_offer "auto per-cpu cgroup time-share whole" ;;
+	--method) _perfsage_offer "auto bpf cgroup looks per-cpu time-share whole" ;;
 	-o | --output | --heat | --xml | --trace) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
 	--type | --from | --to | --where | --of | --group | --work | --format) ;;

@@ -63,10 +63,14 @@ static const char *conflicts_find_method(const struct stat_options *options)
 		return "--method whole and --exact exclude each other: nothing is split";
 	if (target->method == STAT_METHOD_TIME_SHARE && target->is_exact)
 		return "--method time-share and --exact exclude each other: the split is estimated";
+	if (target->method == STAT_METHOD_LOOKS && target->is_exact)
+		return "--method looks and --exact exclude each other: the split is estimated";
 	if (target->method == STAT_METHOD_WHOLE && stat_options_tell_tasks(options))
 		return "--method whole excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_TIME_SHARE && stat_options_tell_tasks(options))
 		return "--method time-share excludes --tasks and --processes";
+	if (target->method == STAT_METHOD_LOOKS && stat_options_tell_tasks(options))
+		return "--method looks excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_BPF && stat_options_tell_tasks(options))
 		return "--method bpf excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_CGROUP && target->pid_count)

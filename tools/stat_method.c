@@ -20,7 +20,8 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_CGROUP] = "cgroup",
                                     [STAT_METHOD_WHOLE] = "whole",
                                     [STAT_METHOD_TIME_SHARE] = "time-share",
-                                    [STAT_METHOD_BPF] = "bpf"};
+                                    [STAT_METHOD_BPF] = "bpf",
+                                    [STAT_METHOD_LOOKS] = "looks"};
 
 /* From so many copies on a control group is tried: they add half to what creating a thread
  * takes. */
@@ -42,14 +43,21 @@ int stat_method_parse(const char *word, enum stat_method *method)
 			return 0;
 		}
 	}
-	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup, bpf, time-share or whole",
-	              word);
+	tool_complain(
+	    "--method: there is no '%s': auto, per-cpu, cgroup, bpf, time-share, looks or "
+	    "whole",
+	    word);
 	return -1;
 }
 
 const char *stat_method_name(enum stat_method method)
 {
 	return names[method];
+}
+
+bool stat_method_is_estimate(enum stat_method method)
+{
+	return method == STAT_METHOD_TIME_SHARE || method == STAT_METHOD_LOOKS;
 }
 
 size_t stat_method_copies(enum stat_method method, size_t events)
@@ -89,7 +97,7 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 	ps__number_add_time(out, (double)how->copies * COPY_NS);
 	ps__buffer_add(out, " or more and ");
 	ps__number_add_si(out, (double)how->copies * COPY_BYTES);
-	ps__buffer_add(out, "B; --method time-share is cheaper, with an estimated split");
+	ps__buffer_add(out, "B; --method looks is cheaper, with an estimated split");
 	method_add_no_cgroup(how, out);
 }
 
@@ -99,6 +107,17 @@ static void method_add_time_share(const struct stat_how *how, struct ps__buffer 
 	               "time-share: a thread that is created takes %zu copies of events and "
 	               "clocks; --method per-cpu takes more, and splits exactly",
 	               how->copies);
+	method_add_no_cgroup(how, out);
+}
+
+static void method_add_looks(const struct stat_how *how, struct ps__buffer *out)
+{
+	ps__buffer_add(
+	    out,
+	    "looks: a thread that is created takes %zu cop%s of events, and the split is "
+	    "estimated by looks at where tasks run; --method per-cpu takes %zu, and splits "
+	    "exactly",
+	    how->copies, how->copies == 1 ? "y" : "ies", how->exact_copies);
 	method_add_no_cgroup(how, out);
 }
 
@@ -112,6 +131,8 @@ void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 		method_add_cost(how, out);
 	else if (how->method == STAT_METHOD_TIME_SHARE)
 		method_add_time_share(how, out);
+	else if (how->method == STAT_METHOD_LOOKS)
+		method_add_looks(how, out);
 	else if (how->method == STAT_METHOD_WHOLE)
 		ps__buffer_add(out, "whole: a task's events count on any CPU");
 	else if (how->method == STAT_METHOD_BPF)

@@ -5,6 +5,7 @@
 
 #include "output/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 
@@ -15,13 +16,15 @@ enum stat_method {
 	STAT_METHOD_WHOLE,   /* each task has copies of all events, for any CPU: no split */
 	/* Those, and a clock for each CPU, by which the counts are shared out. */
 	STAT_METHOD_TIME_SHARE,
-	STAT_METHOD_BPF /* events on each CPU, which a program in the kernel reads at each switch */
+	STAT_METHOD_BPF,  /* events on each CPU, read by a program in the kernel at each switch */
+	STAT_METHOD_LOOKS /* as WHOLE, shared out by looks at where the tasks run */
 };
 
 /* The choice for one run. */
 struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
 	size_t copies;           /* of events, which a thread takes that is created */
+	size_t exact_copies;     /* with per-CPU events; of LOOKS */
 	double before_s;         /* CPU time of the command's process before it came to its group */
 	double left_s; /* CPU time that was spent out of the control group; NaN: unknown */
 	char why[512]; /* why it is no control group; "" if none was tried */
@@ -31,7 +34,11 @@ struct stat_how {
 int stat_method_parse(const char *word, enum stat_method *method);
 const char *stat_method_name(enum stat_method method);
 
-/* The copies of so many events that a created thread takes. Of TIME_SHARE the started set knows. */
+/* Is the split an estimate, by the time of the tasks on each CPU? */
+bool stat_method_is_estimate(enum stat_method method);
+
+/* The copies of so many events that a created thread takes. Of an estimate the started set knows.
+ */
 size_t stat_method_copies(enum stat_method method, size_t events);
 
 /* Per-CPU events, unless these are so many copies that creating threads takes long. */

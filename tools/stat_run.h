@@ -34,6 +34,7 @@ struct run {
 	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
 	/* When the records of tasks and programs are taken next; 0: there are none */
 	uint64_t take_ns;
+	uint64_t look_ns;    /* when the tasks are looked at next; 0: they aren't */
 	long long intervals; /* that are still to be shown; 0: any number */
 	long long repetition;
 	pid_t command; /* that is counted; 0: none */

@@ -127,22 +127,26 @@ static void start_note_method(struct stat_count *count, enum stat_method method)
 	count->how.copies = stat_method_copies(method, ps_eventset_event_count(count->model));
 }
 
-/* After the start: the library takes time shares where per-CPU events would cost much. Who demanded
- * them gets nothing else. */
-static int start_note_time_share(struct stat_count *count, const struct stat_target *target)
+/* After the start: the library shares the counts out by time where per-CPU events would cost much.
+ * Who demanded that gets nothing else. */
+static int start_note_estimate(struct stat_count *count, const struct stat_target *target)
 {
 	size_t copies = count->set_count ? ps__set_time_share_copies(count->sets[0]) : 0;
 	const char *why;
 
 	if (copies) {
-		count->how.method = STAT_METHOD_TIME_SHARE;
+		start_note_method(count, ps__set_has_looks(count->sets[0])
+		                             ? STAT_METHOD_LOOKS
+		                             : STAT_METHOD_TIME_SHARE);
 		count->how.copies = copies;
+		count->how.exact_copies =
+		    stat_method_copies(STAT_METHOD_PER_CPU, ps_eventset_event_count(count->model));
 		return 0;
 	}
-	if (target->method != STAT_METHOD_TIME_SHARE || count->set_count == 0)
+	if (!stat_method_is_estimate(target->method) || count->set_count == 0)
 		return 0;
 	ps_eventset_attribution(count->sets[0], &why);
-	tool_complain("--method time-share: %s", why);
+	tool_complain("--method %s: %s", stat_method_name(target->method), why);
 	return -1;
 }
 
@@ -160,7 +164,7 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 	start_note_method(count, method);
 	if (method == STAT_METHOD_CGROUP)
 		return 0;
-	return start_waiting(count, pid) < 0 ? -1 : start_note_time_share(count, target);
+	return start_waiting(count, pid) < 0 ? -1 : start_note_estimate(count, target);
 }
 
 /* One that has ended since perfsage found it has nothing to count: the footer tells that. */
@@ -277,13 +281,13 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
 	if (target->has_children)
-		return start_trees(count, target) < 0 ? -1 : start_note_time_share(count, target);
+		return start_trees(count, target) < 0 ? -1 : start_note_estimate(count, target);
 	if (start_make_room(count, target->pid_count) < 0)
 		return -1;
 	if (start_given(count, target) < 0)
 		return -1;
 	stat_uncounted_find_children(count, target);
-	return start_note_time_share(count, target);
+	return start_note_estimate(count, target);
 }
 
 /* For each CPU of -C. */

@@ -32,7 +32,7 @@ void stat_uncounted_take(struct stat_count *count)
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
-	if (count->how.method == STAT_METHOD_WHOLE || count->how.method == STAT_METHOD_TIME_SHARE) {
+	if (count->how.method == STAT_METHOD_WHOLE || stat_method_is_estimate(count->how.method)) {
 		snprintf(sum->why_unknown, sizeof sum->why_unknown,
 		         "--method %s doesn't see programs that the kernel does not count, as "
 		         "set-user-ID ones",

@@ -14,8 +14,8 @@ static const struct tool_option options_of_stat[] = {
     {'C', "cpu", "LIST", "count these whole CPUs alone, as 0-3,8"},
     {OPTION_CGROUP, "cgroup", "PATH", "count a control group: all tasks in it, and below it"},
     {OPTION_METHOD, "method", "HOW",
-     "how a command or process is counted: per-cpu, cgroup,\nbpf, time-share (estimated split), "
-     "whole (none), or auto"},
+     "how a command or process is counted: per-cpu, cgroup,\nbpf, time-share or looks "
+     "(estimated split), whole (none),\nor auto"},
     {OPTION_EXACT, "exact", NULL, "fail if the split by hardware thread isn't exact"},
     {OPTION_BY, "by", "TYPE",
      "sums for each cpu, core, cache, numa, die, package,\ngroup or machine, also in JSON and "

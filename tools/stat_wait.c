@@ -4,6 +4,7 @@
 #include "tools/stat_run.h"
 
 #include "base/os.h"
+#include "eventset/parts.h"
 #include "output/number.h"
 #include "tools/terminal.h"
 
@@ -12,6 +13,10 @@
 
 /* The period at which the kernel's records of tasks and programs are read. */
 #define TAKE_NS 20000000u
+
+/* The tasks are looked at so often at most; and looks take one part of so many of a CPU's time. */
+#define LOOK_NS      10000000u
+#define PART_OF_TIME 100
 
 int stat_wait_add_interval(struct run *run, bool has_ended)
 {
@@ -82,6 +87,18 @@ static void wait_take_records(struct run *run, uint64_t now)
 	run->take_ns = now + TAKE_NS;
 }
 
+static void wait_look(void *context)
+{
+	struct run *run = context;
+	uint64_t before_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (size_t index = 0; index < run->count.set_count; index++)
+		ps__set_look(run->count.sets[index]);
+	uint64_t pause_ns =
+	    (ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * (PART_OF_TIME - 1);
+	run->look_ns = ps__os_now_ns() + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
+}
+
 /* An interval is over. Returns whether there is anything left to wait for: the
  * last one is shown when counting has ended. */
 static bool wait_take_interval(struct run *run, uint64_t now)
@@ -107,12 +124,15 @@ enum tool_wakeup stat_wait_for_begin(struct run *run)
 	    run->started_ns + (uint64_t)run->session->options.limits.delay_ms * 1000000;
 
 	for (;;) {
-		enum tool_wakeup wakeup = tool_watcher_wait(&run->session->watcher,
-		                                            wait_earliest(begin_ns, run->take_ns));
+		enum tool_wakeup wakeup = tool_watcher_wait(
+		    &run->session->watcher,
+		    wait_earliest(begin_ns, wait_earliest(run->look_ns, run->take_ns)));
 		uint64_t now = ps__os_now_ns();
 		if (wakeup != TOOL_WAKEUP_TICK || now >= begin_ns)
 			return wakeup;
 		wait_take_records(run, now);
+		if (run->look_ns && now >= run->look_ns)
+			wait_look(run);
 	}
 }
 
@@ -121,6 +141,7 @@ enum tool_wakeup stat_wait_for_end(struct run *run)
 	for (;;) {
 		uint64_t deadline = wait_earliest(wait_earliest(run->beat_ns, run->take_ns),
 		                                  wait_earliest(run->tick_ns, run->limit_ns));
+		deadline = wait_earliest(deadline, run->look_ns);
 		enum tool_wakeup wakeup = tool_watcher_wait(&run->session->watcher, deadline);
 		uint64_t now = ps__os_now_ns();
 		if (wakeup != TOOL_WAKEUP_TICK)
@@ -128,6 +149,8 @@ enum tool_wakeup stat_wait_for_end(struct run *run)
 		if (run->limit_ns && now >= run->limit_ns && !wait_end_by_timeout(run))
 			return TOOL_WAKEUP_TICK;
 		wait_take_records(run, now);
+		if (run->look_ns && now >= run->look_ns)
+			wait_look(run);
 		if (run->beat_ns && now >= run->beat_ns)
 			wait_show_beat(run);
 		if (run->tick_ns && now >= run->tick_ns && !wait_take_interval(run, now))
@@ -148,6 +171,10 @@ void stat_wait_set_clocks(struct run *run)
 	run->intervals = options->limits.interval_count;
 	if (run->count.uncounted.is_of_processes)
 		run->take_ns = run->started_ns + TAKE_NS;
+	bool looks = run->count.how.method == STAT_METHOD_LOOKS;
+	run->look_ns = looks ? run->started_ns + LOOK_NS : 0;
+	run->session->watcher.before_end = looks ? wait_look : NULL;
+	run->session->watcher.context = run;
 	if (!options->interval_ms && options->format == PS_FORMAT_TEXT &&
 	    run->session->output.may_redraw)
 		run->beat_ns = run->started_ns + BEAT_NS;

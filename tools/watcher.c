@@ -283,6 +283,8 @@ static bool watcher_take_command(struct tool_watcher *watcher)
 {
 	pid_t got;
 
+	if (watcher->before_end)
+		watcher->before_end(watcher->context);
 	do {
 		got = wait4(watcher->command, &watcher->wait_status, WNOHANG, &watcher->usage);
 	} while (got < 0 && errno == EINTR);

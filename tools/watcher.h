@@ -71,6 +71,10 @@ struct tool_watcher {
 	int signal;          /* the last one that came */
 	bool has_kept;       /* tool_watcher_until met one: the next tool_watcher_wait returns it */
 	enum tool_wakeup kept;
+	/* Called before a command is waited for that may have ended: its files in /proc are still
+	 * there. NULL: nothing */
+	void (*before_end)(void *context);
+	void *context;
 	int *processes; /* pidfds of the watched ones; -1: ended */
 	size_t process_count;
 };

@@ -50,10 +50,10 @@ enum ps_attribution_mode {
 	/* The kernel splits by hardware thread; ps_start fails where it can't. */
 	PS_ATTRIBUTE_EXACT,
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
-	/* A process has counters for any CPU, and clocks for each, by which the counts are shared
-	 * out. Any other target counts as with AUTO. */
-	PS_ATTRIBUTE_TIME_SHARE,
-	PS_ATTRIBUTE_BPF /* a BPF program counts a process; any other target as with AUTO */
+	/* For a process; any other target counts as with AUTO: */
+	PS_ATTRIBUTE_TIME_SHARE, /* counters for any CPU, shared out by a clock for each CPU */
+	PS_ATTRIBUTE_BPF,        /* a BPF program counts */
+	PS_ATTRIBUTE_LOOKS       /* as TIME_SHARE, by looks at the tasks in each reading */
 };
 
 /** "thread", "core", "cache", "package", "machine"; otherwise "unknown". */

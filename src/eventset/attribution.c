@@ -41,13 +41,18 @@ static size_t rank_for_process(const struct ps_eventset *set,
 	if (mode == PS_ATTRIBUTE_BPF)
 		return 1;
 	ranks[0] = &ps__method_per_cpu;
-	ranks[1] = &ps__method_time_share;
 	if (mode == PS_ATTRIBUTE_EXACT || set->counters.wants_tasks)
 		return 1;
-	if (mode != PS_ATTRIBUTE_TIME_SHARE && !ps__set_prefers_time_share(set))
-		return 2;
-	ranks[0] = &ps__method_time_share;
-	return 1;
+	ranks[0] = mode == PS_ATTRIBUTE_LOOKS ? &ps__method_looks : &ps__method_time_share;
+	if (mode == PS_ATTRIBUTE_LOOKS || mode == PS_ATTRIBUTE_TIME_SHARE)
+		return 1;
+	size_t count = 0;
+	if (!ps__set_is_costly(set))
+		ranks[count++] = &ps__method_per_cpu;
+	if (ps__set_has_few_clocks(set))
+		ranks[count++] = &ps__method_time_share;
+	ranks[count++] = &ps__method_looks;
+	return count;
 }
 
 size_t ps__set_rank_methods(struct ps_eventset *set,
@@ -55,6 +60,7 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 {
 	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO ||
 	               set->attribution.mode == PS_ATTRIBUTE_TIME_SHARE ||
+	               set->attribution.mode == PS_ATTRIBUTE_LOOKS ||
 	               set->attribution.mode == PS_ATTRIBUTE_BPF;
 
 	ps__set_settle_for_plain(set, "");
@@ -106,7 +112,7 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	set->counters.target.has_records = method->split == PS__SPLIT_RECORDS;
 	result = method->prepare(set);
 	if (result == PS_OK)
-		result = ps__set_charge(set, is_task_split(method));
+		result = ps__set_charge(set, is_task_split(method) && method != &ps__method_looks);
 	if (result == PS_OK)
 		set->attribution.method = method;
 	return result;

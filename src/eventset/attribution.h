@@ -7,7 +7,7 @@
 #include "eventset/eventset.h"
 
 /* A set has so many methods with a rank at most: the room of ps__set_rank_methods. */
-#define PS__METHOD_RANKS 2
+#define PS__METHOD_RANKS 3
 
 /* attribution.c: which methods that split the counts are to be tried, best first. */
 size_t ps__set_rank_methods(struct ps_eventset *set,
@@ -86,9 +86,14 @@ void ps__set_forget_times(struct ps_eventset *set);
 /* is_label_lasting of methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 
-/* method_time_share.c: is it cheap, and per-CPU counters are not? */
-bool ps__set_prefers_time_share(const struct ps_eventset *set);
+/* time_share.c: would a created task take so many copies of per-CPU counters that a cheaper method
+ * is worth an estimate? Clocks are cheap if they are few, and prove what they can. */
+bool ps__set_is_costly(const struct ps_eventset *set);
+bool ps__set_has_few_clocks(const struct ps_eventset *set);
+int ps__set_prepare_clocks(struct ps_eventset *set);
+int ps__set_prepare_looks(struct ps_eventset *set);
 void ps__set_forget_clocks(struct ps_eventset *set);
+/* method_time_share.c */
 /* The clocks were read for another than the next fetch: what they prove then is too little. */
 void ps__set_doubt_clocks(struct ps_eventset *set);
 

@@ -46,7 +46,7 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 
 	if (set->counters.target.has_records)
 		return count_supported(set) + 2;
-	if (set->counters.target.clock_count)
+	if (set->counters.target.clock_count || set->attribution.time_share.looks)
 		return count_supported(set) * roots + set->counters.target.clock_count;
 	return (count_supported(set) + writers + clocks) * set->counters.target.instance_count *
 	           roots +

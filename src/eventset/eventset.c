@@ -119,6 +119,7 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	set->recorder.reserved_rows = model->recorder.reserved_rows;
 	set->recorder.history = model->recorder.history;
 	set->attribution.mode = model->attribution.mode;
+	ps__set_limit_copies(set, model->attribution.time_share.most_copies);
 	set->counters.enables_on_exec = model->counters.enables_on_exec;
 	set->counters.wants_tasks = model->counters.wants_tasks;
 	*out = set;
@@ -292,7 +293,7 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 		return result;
 	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT &&
 	    mode != PS_ATTRIBUTE_LAST_CPU && mode != PS_ATTRIBUTE_TIME_SHARE &&
-	    mode != PS_ATTRIBUTE_BPF) {
+	    mode != PS_ATTRIBUTE_BPF && mode != PS_ATTRIBUTE_LOOKS) {
 		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d",
 		                  (int)mode);
 	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {

@@ -27,6 +27,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/group.c \
 	src/eventset/interruption.c \
 	src/eventset/locate.c \
+	src/eventset/looks.c \
+	src/eventset/looks.h \
 	src/eventset/method.h \
 	src/eventset/method_bound.c \
 	src/eventset/method_bpf.c \
@@ -61,6 +63,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/task_cpus.c \
 	src/eventset/tasks.c \
 	src/eventset/tasks.h \
+	src/eventset/time_share.c \
 	src/eventset/uncounted.c \
 	src/eventset/undo.h \
 	src/eventset/values.c \

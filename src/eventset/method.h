@@ -16,6 +16,7 @@ struct ps__slot;
 struct ps__switch_ring;
 struct ps__clock_place;
 struct ps__clock_time;
+struct ps__looks;
 
 /* One fetch: what was counted since the last one goes to slots. */
 struct ps__fetch {
@@ -31,7 +32,7 @@ enum ps__split {
 	PS__SPLIT_NOT,      /* the counts are read as a whole, and a CPU is found for them */
 	PS__SPLIT_COUNTERS, /* a task has counters on each CPU */
 	PS__SPLIT_RECORDS,  /* the kernel records a task's counts at each migration */
-	PS__SPLIT_TIMES,    /* a process has clocks on each CPU beside counters for any */
+	PS__SPLIT_TIMES,    /* a process's counts are shared out by its tasks' times on each CPU */
 	PS__SPLIT_PLACES    /* the counters belong to CPUs, not to a task */
 };
 
@@ -68,6 +69,10 @@ struct ps__time_share {
 	 * PS__STAYED_ANY: nothing was counted before; PS__STAYED_NOWHERE: on several, or not
 	 * known */
 	int *stayed;
+	struct ps__looks *looks; /* they tell the times; NULL: the clocks do */
+	/* A created task may take so many copies more than one of each event before that is costly;
+	 * 0: PS__COSTLY_COPIES in all */
+	size_t most_copies;
 	bool is_assigned; /* something since ps_start, with this label at worst */
 	unsigned weakest;
 };
@@ -83,5 +88,6 @@ extern const struct ps__method ps__method_cgroup;     /* method_cgroup.c */
 extern const struct ps__method ps__method_bpf;        /* method_bpf.c */
 extern const struct ps__method ps__method_places;     /* method_places.c */
 extern const struct ps__method ps__method_time_share; /* method_time_share.c */
+extern const struct ps__method ps__method_looks;      /* method_time_share.c */
 
 #endif

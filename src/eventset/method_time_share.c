@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process whose events count on any CPU, beside clocks that tell how long its tasks were on each.
- * A task that is created copies each event once, and a clock for each CPU that it may use: events +
- * CPUs, where per-CPU counters take events x CPUs. While all tasks below a root stay on one CPU the
- * clocks prove that, and the counts belong there. Otherwise each CPU gets a share in proportion to
- * the time, as if an event happened at the same rate on all of them: an estimate, and labelled so.
- * The shares add up to what was counted.
+ * A process whose events count on any CPU, beside clocks that tell how long its tasks were on each,
+ * or looks at the tasks. With clocks a task that is created copies each event once, and a clock for
+ * each CPU that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks it
+ * copies the events alone. While all tasks below a root stay on one CPU the clocks prove that, and
+ * the counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an
+ * event happened at the same rate on all of them: an estimate, and labelled so. The shares add up
+ * to what was counted.
  *
  * Where there can be CPUs without a clock, one more for any CPU tells the time of all.
  */
-#include "base/error.h"
-#include "base/list.h"
-#include "base/os.h"
-#include "base/vector.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/looks.h"
 #include "eventset/parts.h"
 
 #include <string.h>
@@ -29,18 +27,6 @@
  * than this part of the whole. */
 #define LARGEST_LAG 64
 
-void ps__set_forget_clocks(struct ps_eventset *set)
-{
-	struct ps__time_share *share = &set->attribution.time_share;
-
-	ps__os_free(share->places);
-	ps__os_free(share->known);
-	ps__os_free(share->stayed);
-	*share = (struct ps__time_share){0};
-	set->counters.target.clocks = NULL;
-	set->counters.target.clock_count = 0;
-}
-
 static void forget_stays(struct ps_eventset *set, int stayed)
 {
 	int *list = set->attribution.time_share.stayed;
@@ -54,114 +40,13 @@ void ps__set_doubt_clocks(struct ps_eventset *set)
 	forget_stays(set, PS__STAYED_NOWHERE);
 }
 
-/* The places while they are listed. */
-struct listing {
-	struct ps__clock_place *places;
-	size_t count;
-	size_t room;
-	size_t root;
-};
-
-static int list_place(int cpu, void *context)
+void ps__set_look(struct ps_eventset *set)
 {
-	struct listing *listing = context;
-	struct ps__clock_place *places = ps__vector_reserve(
-	    listing->places, listing->count, listing->count + 1, &listing->room, sizeof *places);
-
-	if (!places)
-		return 1;
-	listing->places = places;
-	places[listing->count++] = (struct ps__clock_place){.root = listing->root, .cpu = cpu};
-	return 0;
+	if (ps__set_has_looks(set) && set->state == PS__SET_RUNNING)
+		ps__looks_take(set->attribution.time_share.looks);
 }
 
-static size_t count_possible_cpus(void)
-{
-	char text[4096];
-
-	return ps__os_read_file("/sys/devices/system/cpu/possible", text, sizeof text) > 0
-	           ? ps__list_count(text)
-	           : 0;
-}
-
-/* The CPUs that a root may use: what it creates has the same mask. Behind them the place for any
- * CPU, unless these are all that there can be. */
-static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
-{
-	size_t first = listing->count;
-	int result = ps__locate_for_each_allowed(tid, list_place, listing);
-
-	if (result == 0 && listing->count - first != possible)
-		result = list_place(PS__CLOCK_ANY, listing);
-	if (result > 0)
-		return ps__fail_memory("the clocks of a process");
-	return result == 0 ? PS_OK
-	                   : ps__fail(PS_ESYS, "the CPUs that thread %d may use can't be read: %s",
-	                              (int)tid, strerror(-result));
-}
-
-static int list_places(const struct ps_eventset *set, struct listing *listing)
-{
-	size_t possible = count_possible_cpus();
-	int result = PS_OK;
-
-	for (; result == PS_OK && listing->root < set->counters.target.root_count; listing->root++)
-		result =
-		    list_places_of(listing, set->counters.target.roots[listing->root], possible);
-	return result;
-}
-
-static int prepare_clocks(struct ps_eventset *set)
-{
-	struct ps__time_share *share = &set->attribution.time_share;
-	struct listing listing = {0};
-	int result = list_places(set, &listing);
-
-	if (result != PS_OK) {
-		ps__os_free(listing.places);
-		return result;
-	}
-	share->places = listing.places;
-	share->known = ps__os_calloc(listing.count, sizeof *share->known);
-	share->stayed = ps__os_calloc(set->counters.target.root_count, sizeof *share->stayed);
-	if (!share->known || !share->stayed)
-		return ps__fail_memory("the clocks of a process");
-	set->counters.target.clocks = share->places;
-	set->counters.target.clock_count = listing.count;
-	return PS_OK;
-}
-
-static int count_cpu(int cpu, void *context)
-{
-	(void)cpu;
-	++*(size_t *)context;
-	return 0;
-}
-
-bool ps__set_prefers_time_share(const struct ps_eventset *set)
-{
-	size_t copies = set->events.count * ps__set_count_present_cpus();
-	size_t clocks = 0;
-
-	if (copies < PS__COSTLY_COPIES || set->counters.target.root_count == 0)
-		return false;
-	ps__locate_for_each_allowed(set->counters.target.roots[0], count_cpu, &clocks);
-	return clocks > 0 && 2 * (set->events.count + clocks) <= copies;
-}
-
-size_t ps__set_time_share_copies(const struct ps_eventset *set)
-{
-	const struct ps__target *target = &set->counters.target;
-	size_t clocks = 0;
-
-	if (!set->counters.backend || target->clock_count == 0)
-		return 0;
-	while (clocks < target->clock_count && target->clocks[clocks].root == 0)
-		clocks++;
-	return set->events.count + clocks;
-}
-
-/* The time since the last fetch, as the clocks of a root tell. */
+/* The time of a root's tasks since the last fetch, as its clocks and looks tell. */
 struct look {
 	size_t root;
 	size_t first, end; /* its clocks */
@@ -175,6 +60,9 @@ struct look {
 	uint64_t gap_ns;   /* which was this much */
 	uint64_t spent_ns; /* on the CPUs that have a clock */
 	uint64_t away_ns;  /* on others */
+	const uint64_t
+	    *seen_ns;       /* by CPU, by looks; valid for one root at a time. NULL: no looks */
+	uint64_t shared_ns; /* by which the counts are shared out: in all */
 };
 
 static uint64_t ran_ns(const struct ps_eventset *set, size_t index)
@@ -214,16 +102,29 @@ static void look_at_clock(const struct ps_eventset *set, size_t index, struct lo
 	look->is_steady = ran == passed;
 }
 
-static struct look look_at_root(const struct ps_eventset *set, size_t first)
+/* The time that the kernel counted of a root's tasks, seen or not. */
+static uint64_t enabled_ns(const struct ps_eventset *set, size_t root)
+{
+	uint64_t now = ps__set_totals(set, root)[0], before = ps__set_assigned(set, root)[0];
+
+	return now > before ? now - before : 0;
+}
+
+/* first: the clock behind those of the roots before. */
+static struct look look_at_root(const struct ps_eventset *set, size_t root, size_t first)
 {
 	const struct ps__target *target = &set->counters.target;
-	struct look look = {.root = target->clocks[first].root, .first = first, .end = first};
+	struct look look = {.root = root, .first = first, .end = first};
 
-	while (look.end < target->clock_count && target->clocks[look.end].root == look.root)
+	while (look.end < target->clock_count && target->clocks[look.end].root == root)
 		look_at_clock(set, look.end++, &look);
 	if (look.whole_ns > look.spent_ns &&
 	    look.whole_ns - look.spent_ns > look.whole_ns / LARGEST_LAG)
 		look.away_ns = look.whole_ns - look.spent_ns;
+	look.shared_ns = look.spent_ns + look.away_ns;
+	if (set->attribution.time_share.looks)
+		look.seen_ns = ps__looks_times(set->attribution.time_share.looks, root,
+		                               enabled_ns(set, root), &look.shared_ns);
 	return look;
 }
 
@@ -252,11 +153,26 @@ static int stay_of(const struct look *look)
 	return look->last;
 }
 
+static int find_seen_slots(struct ps_eventset *set)
+{
+	struct ps__looks *looks = set->attribution.time_share.looks;
+	size_t cpus = looks ? ps__looks_cpus(looks) : 0;
+
+	for (size_t cpu = 0; cpu < cpus; cpu++) {
+		if (ps__looks_sums(looks)[cpu] > 0 &&
+		    !ps__set_slot(set, cpu < cpus - 1 ? (int)cpu : -1))
+			return PS_ENOMEM;
+	}
+	return PS_OK;
+}
+
 /* Only this can fail, and nothing is assigned yet. */
 static int find_slots(struct ps_eventset *set)
 {
-	for (size_t first = 0; first < set->counters.target.clock_count;) {
-		struct look look = look_at_root(set, first);
+	size_t first = 0;
+
+	for (size_t root = 0; root < set->counters.target.root_count; root++) {
+		struct look look = look_at_root(set, root, first);
 		for (size_t index = look.first; index < look.end; index++) {
 			if (is_visited(set, index) &&
 			    !ps__set_slot(set, set->counters.target.clocks[index].cpu))
@@ -266,7 +182,7 @@ static int find_slots(struct ps_eventset *set)
 			return PS_ENOMEM;
 		first = look.end;
 	}
-	return PS_OK;
+	return find_seen_slots(set);
 }
 
 /* The clocks come after the counts: they tell at least of the time of these. */
@@ -277,6 +193,8 @@ static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 	if (ps__set_is_failure(result))
 		return result;
 	int clocks = set->counters.backend->ops->read_clocks(set->counters.backend);
+	if (set->attribution.time_share.looks)
+		ps__looks_take(set->attribution.time_share.looks);
 	if (clocks == PS_OK)
 		clocks = find_slots(set);
 	return clocks == PS_OK ? result : clocks;
@@ -294,10 +212,8 @@ static bool is_proven(const struct ps_eventset *set, const struct look *look)
 
 static unsigned label_of(const struct ps_eventset *set, const struct look *look)
 {
-	if (look->spent_ns + look->away_ns == 0)
-		return PS_ATTRIBUTION_LAST_CPU;
 	if (!is_proven(set, look))
-		return PS_ATTRIBUTION_MIXED;
+		return look->shared_ns > 0 ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 	return look->cpus == 1 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
 }
 
@@ -315,16 +231,34 @@ static void forget_spent(struct ps_eventset *set)
 		set->recorder.active[index]->spent_ns = 0;
 }
 
-static void share_root(struct ps_eventset *set, const struct look *look, uint16_t mark)
+static void spend_seen(struct ps_eventset *set, const uint64_t *seen_ns)
 {
-	forget_spent(set); /* of a call that was left here */
+	size_t cpus = ps__looks_cpus(set->attribution.time_share.looks);
+
+	for (size_t cpu = 0; cpu < cpus; cpu++) {
+		if (seen_ns[cpu] > 0)
+			spend(set, cpu < cpus - 1 ? (int)cpu : -1, seen_ns[cpu]);
+	}
+}
+
+static void spend_by_clocks(struct ps_eventset *set, const struct look *look)
+{
 	for (size_t index = look->first; index < look->end; index++) {
 		if (is_visited(set, index))
 			spend(set, set->counters.target.clocks[index].cpu, ran_ns(set, index));
 	}
 	if (look->away_ns > 0)
 		spend(set, -1, look->away_ns);
-	ps__set_share_counts(set, look->root, look->spent_ns + look->away_ns, mark);
+}
+
+static void share_root(struct ps_eventset *set, const struct look *look, uint16_t mark)
+{
+	forget_spent(set); /* of a call that was left here */
+	if (look->seen_ns)
+		spend_seen(set, look->seen_ns);
+	else
+		spend_by_clocks(set, look);
+	ps__set_share_counts(set, look->root, look->shared_ns, mark);
 	forget_spent(set);
 }
 
@@ -368,28 +302,46 @@ static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
 	struct ps__time_share *share = &set->attribution.time_share;
 	unsigned weakest = PS_ATTRIBUTION_EXACT;
 
-	for (size_t first = 0; first < set->counters.target.clock_count;) {
-		struct look look = look_at_root(set, first);
+	for (size_t root = 0, first = 0; root < set->counters.target.root_count; root++) {
+		struct look look = look_at_root(set, root, first);
 		unsigned label = assign_root(set, &look, here, fetch->flags);
 		weakest = label > weakest ? label : weakest;
 		first = look.end;
 	}
-	memcpy(share->known, set->counters.backend->clocks,
-	       set->counters.target.clock_count * sizeof *share->known);
+	if (set->counters.target.clock_count)
+		memcpy(share->known, set->counters.backend->clocks,
+		       set->counters.target.clock_count * sizeof *share->known);
+	if (share->looks)
+		ps__looks_forget(share->looks);
 	fetch->mark = (uint16_t)(PS_ATTRIBUTION_MIXED | fetch->flags);
 	return weakest >= PS_ATTRIBUTION_MIXED;
 }
 
+/* What the tasks did until now is not counted. */
 static void start_clocks(struct ps_eventset *set)
 {
 	forget_stays(set, PS__STAYED_ANY);
+	if (!set->attribution.time_share.looks)
+		return;
+	ps__looks_begin(set->attribution.time_share.looks);
+	ps__looks_take(set->attribution.time_share.looks);
 }
 
 const struct ps__method ps__method_time_share = {
     .split = PS__SPLIT_TIMES,
     .why = "the counts are shared out by the time on each CPU, as counters for each CPU would cost "
 	   "every task more: PS_ATTRIBUTE_EXACT (perfsage stat --exact) demands these",
-    .prepare = prepare_clocks,
+    .prepare = ps__set_prepare_clocks,
+    .start = start_clocks,
+    .read = read_time_share,
+    .assign = assign_time_share,
+};
+
+const struct ps__method ps__method_looks = {
+    .split = PS__SPLIT_TIMES,
+    .why = "the counts are shared out by looks at the CPUs of the tasks, as counters for each CPU "
+	   "would cost every task more: PS_ATTRIBUTE_EXACT (perfsage stat --exact) demands these",
+    .prepare = ps__set_prepare_looks,
     .start = start_clocks,
     .read = read_time_share,
     .assign = assign_time_share,

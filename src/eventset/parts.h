@@ -5,6 +5,7 @@
 
 #include "event/event.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ps_eventset;
@@ -31,9 +32,20 @@ void ps__set_note_missing(struct ps_eventset *set);
  * a millisecond. */
 #define PS__COSTLY_COPIES 256
 
-/* method_time_share.c: the copies of events and clocks that a created task takes; 0: the set counts
- * by another method, or isn't open. */
+/* So many copies more than one of each event add a third to what creating a thread takes
+ * (doc/measurements). */
+#define PS__CHEAP_COPIES 15
+
+/* time_share.c: a limit that is lower than PS__COSTLY_COPIES, for who looks at the tasks
+ * between readings. It holds from the next opening on. */
+void ps__set_limit_copies(struct ps_eventset *set, size_t most_copies);
+/* The copies of events and clocks that a created task takes; 0: the set's counts aren't shared out
+ * by time, or it isn't open. */
 size_t ps__set_time_share_copies(const struct ps_eventset *set);
+/* Do looks tell the times? Each look between two readings makes the estimate better:
+ * method_time_share.c. */
+bool ps__set_has_looks(const struct ps_eventset *set);
+void ps__set_look(struct ps_eventset *set);
 
 /* reading.c: what was counted goes to slots; *slot is the task's. PS_OK, PS_PARTIAL, or a code with
  * a detail. */

@@ -9,6 +9,7 @@
 #define PS_LOCATE_LOCATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the
@@ -50,6 +51,16 @@ char ps__task_state(pid_t tid);
 /* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold
  * anything. */
 int ps__task_parse_cpu(const char *stat, size_t length);
+
+/* More of that text. Times are in ticks of sysconf(_SC_CLK_TCK). False if it is no such text. */
+struct ps__task_stat {
+	pid_t parent;
+	int cpu;
+	int64_t
+	    start_ticks; /* since the machine's start: no other task of this number has the same */
+	int64_t ran_ticks; /* user and system time */
+};
+bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out);
 
 /* Is /proc mounted? What stands there about tasks can't be known else. */
 bool ps__locate_has_proc(void);

@@ -14,13 +14,18 @@
 #include <string.h>
 #include <time.h>
 
-/* proc(5): the name is the 2nd field, the state the 3rd, "flags" the 9th, "num_threads" the 20th,
- * "processor" the 39th. */
+/* proc(5): the name is the 2nd field, the state the 3rd, "ppid" the 4th, "flags" the 9th, "utime"
+ * the 14th, "stime" the 15th, "num_threads" the 20th, "starttime" the 22nd, "processor" the 39th.
+ */
 #define FIELDS_FROM_NAME_TO_STATE   1
+#define FIELDS_FROM_NAME_TO_PARENT  2
 #define FIELDS_FROM_NAME_TO_FLAGS   7
+#define FIELDS_FROM_NAME_TO_USER    12
+#define FIELDS_FROM_NAME_TO_SYSTEM  13
 #define FIELDS_FROM_NAME_TO_THREADS 18
+#define FIELDS_FROM_NAME_TO_START   20
 #define FIELDS_FROM_NAME_TO_CPU     37
-#define LARGEST_NUMBER              UINT32_MAX
+#define LARGEST_NUMBER              (INT64_MAX / 100)
 #define MOST_CPUS                   (1 << 24)
 
 /* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
@@ -155,6 +160,21 @@ int ps__task_parse_cpu(const char *stat, size_t length)
 	int64_t cpu = parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
 
 	return cpu < MOST_CPUS ? (int)cpu : -1;
+}
+
+bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out)
+{
+	int64_t user = parse_number(stat, length, FIELDS_FROM_NAME_TO_USER);
+	int64_t system = parse_number(stat, length, FIELDS_FROM_NAME_TO_SYSTEM);
+
+	*out = (struct ps__task_stat){
+	    .parent = (pid_t)parse_number(stat, length, FIELDS_FROM_NAME_TO_PARENT),
+	    .cpu = ps__task_parse_cpu(stat, length),
+	    .start_ticks = parse_number(stat, length, FIELDS_FROM_NAME_TO_START),
+	    .ran_ticks = user + system,
+	};
+	return out->cpu >= 0 && out->parent >= 0 && out->start_ticks >= 0 && user >= 0 &&
+	       system >= 0;
 }
 
 /* One that has ended keeps its file until its parent has taken notice; X is the moment after

@@ -19,6 +19,7 @@ tool_tests = \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
 	tests/tool/stat-groups \
+	tests/tool/stat-looks \
 	tests/tool/stat-method \
 	tests/tool/stat-names \
 	tests/tool/stat-output \

@@ -57,6 +57,7 @@ unit_tests = \
 	tests/unit/test_layout \
 	tests/unit/test_lines \
 	tests/unit/test_list \
+	tests/unit/test_looks \
 	tests/unit/test_listen \
 	tests/unit/test_attribution \
 	tests/unit/test_attribution_records \

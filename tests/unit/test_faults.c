@@ -191,15 +191,15 @@ static int watch_a_task(struct made *made)
 	return result;
 }
 
-/* No count is lost where the clocks can't tell. */
-static int share_out_a_process(struct made *made)
+/* No count is lost where the clocks can't tell, or the looks. */
+static int share_out(struct made *made, enum ps_attribution_mode by)
 {
 	uint64_t timestamp = 0;
 	int result = create_and_add(made, EVENT);
 
 	fake_file("/proc/4711/task/4711/stat", "");
 	if (result == PS_OK)
-		result = ps_eventset_set_attribution(made->set, PS_ATTRIBUTE_TIME_SHARE);
+		result = ps_eventset_set_attribution(made->set, by);
 	if (result == PS_OK)
 		result = ps_eventset_attach_process(made->set, 4711);
 	if (result == PS_OK)
@@ -213,6 +213,16 @@ static int share_out_a_process(struct made *made)
 		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
 	return result;
+}
+
+static int share_out_a_process(struct made *made)
+{
+	return share_out(made, PS_ATTRIBUTE_TIME_SHARE);
+}
+
+static int look_at_a_process(struct made *made)
+{
+	return share_out(made, PS_ATTRIBUTE_LOOKS);
 }
 
 static int watch_a_cpu(struct made *made)
@@ -273,6 +283,7 @@ static const struct {
                  {"count_after_reserve", count_after_reserve},
                  {"watch_a_task", watch_a_task},
                  {"share_out_a_process", share_out_a_process},
+                 {"look_at_a_process", look_at_a_process},
                  {"watch_a_cpu", watch_a_cpu},
                  {"store_without_start", store_without_start}};
 

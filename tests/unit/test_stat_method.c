@@ -38,16 +38,22 @@ START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 255}, "");
 	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 320},
 	           "method      per-cpu: a thread that is created takes 320 copies of events, "
-	           "320.0 us or more and 364.8kB; --method time-share is cheaper, with an "
+	           "320.0 us or more and 364.8kB; --method looks is cheaper, with an "
 	           "estimated split\n");
 	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 256, .why = "no"},
 	           "method      per-cpu: a thread that is created takes 256 copies of events, "
-	           "256.0 us or more and 291.8kB; --method time-share is cheaper, with an "
+	           "256.0 us or more and 291.8kB; --method looks is cheaper, with an "
 	           "estimated split; --method cgroup isn't possible: no\n");
 	check_line((struct stat_how){.method = STAT_METHOD_TIME_SHARE, .copies = 69, .why = "no"},
 	           "method      time-share: a thread that is created takes 69 copies of events and "
 	           "clocks; --method per-cpu takes more, and splits exactly; --method cgroup isn't "
 	           "possible: no\n");
+	check_line(
+	    (struct stat_how){
+		.method = STAT_METHOD_LOOKS, .copies = 5, .exact_copies = 320, .why = "no"},
+	    "method      looks: a thread that is created takes 5 copies of events, and the "
+	    "split is estimated by looks at where tasks run; --method per-cpu takes 320, and "
+	    "splits exactly; --method cgroup isn't possible: no\n");
 	check_line(
 	    (struct stat_how){.method = STAT_METHOD_BPF},
 	    "method      bpf: a program in the kernel reads each CPU's events at its context "

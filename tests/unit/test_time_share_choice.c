@@ -36,6 +36,32 @@ START_TEST(auto_takes_it_where_copies_of_all_events_would_cost_much)
 }
 END_TEST
 
+/* 15 copies more than one of each event add a third to what creating a thread takes. */
+START_TEST(looks_are_taken_where_clocks_would_cost_much_too)
+{
+	struct ps_eventset *set = on_a_node(128, PS_ATTRIBUTE_AUTO), *clone;
+
+	fake_set_nofile(10000);
+	fake_task_affinity(500, "0-15");
+	check_ok(ps_start(set));
+	ck_assert_ptr_eq(set->attribution.method, &ps__method_looks);
+	ps_eventset_destroy(set);
+	check_choice(4, PS_ATTRIBUTE_LOOKS, &ps__method_looks);
+	for (int cpus = 8; cpus <= 9; cpus++) {
+		set = on_a_node(cpus, PS_ATTRIBUTE_AUTO);
+		fake_task_affinity(500, "0-7");
+		ps__set_limit_copies(set, PS__CHEAP_COPIES);
+		check_ok(ps_eventset_clone(&clone, set));
+		ps_eventset_destroy(set);
+		check_ok(ps_eventset_attach_process(clone, 500));
+		check_ok(ps_start(clone));
+		ck_assert_ptr_eq(clone->attribution.method,
+		                 cpus == 8 ? &ps__method_per_cpu : &ps__method_looks);
+		ps_eventset_destroy(clone);
+	}
+}
+END_TEST
+
 START_TEST(tasks_that_are_kept_apart_have_counters_on_each_cpu)
 {
 	struct ps_eventset *set = on_a_node(4, PS_ATTRIBUTE_TIME_SHARE);
@@ -122,7 +148,7 @@ START_TEST(threads_whose_counts_are_not_split_are_looked_at_one_by_one)
 }
 END_TEST
 
-/* 500 threads on 64 CPUs, 2 events: 64000 for counters on each, 33000 with clocks. */
+/* 500 threads on 64 CPUs, 2 events: 64000 for counters on each, 1000 with looks. */
 START_TEST(so_many_descriptors_that_opening_them_takes_long_are_for_those_who_demand_it)
 {
 	struct ps_eventset *set = attached("0-3");
@@ -139,7 +165,8 @@ START_TEST(so_many_descriptors_that_opening_them_takes_long_are_for_those_who_de
 	fake_set_nofile(1000000);
 	fake_count_reset();
 	check_ok(ps_start(set));
-	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
+	ck_assert_ptr_eq(set->attribution.method, &ps__method_looks);
 	ck_assert_ptr_nonnull(strstr(why, "takes 64000 file descriptors"));
 	ck_assert_uint_eq(fake_count(FAKE_PERF_EVENT_OPEN), 500 * 2);
 	ps_eventset_destroy(set);
@@ -166,6 +193,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "choice");
 
 	tcase_add_test(tests, auto_takes_it_where_copies_of_all_events_would_cost_much);
+	tcase_add_test(tests, looks_are_taken_where_clocks_would_cost_much_too);
 	tcase_add_test(tests, tasks_that_are_kept_apart_have_counters_on_each_cpu);
 	tcase_add_test(tests, a_thread_is_counted_as_with_auto);
 	tcase_add_test(tests, more_descriptors_than_there_may_be_are_refused_before_any_is_opened);

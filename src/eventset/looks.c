@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Looks at the tasks of a process and of all that it creates, by the files of /proc that any user
+ * may read. Processes that were there before are told from new ones by their numbers; a new one
+ * belongs to the set if its parent does.
+ *
+ * Most tasks don't run between two looks. Their time tells that, in one file: then no other is
+ * read.
+ */
+#include "eventset/looks.h"
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "base/vector.h"
+#include "locate/locate.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUCKETS 4096
+
+/* A task, or the first task of a process that is not counted: it stands for that process. */
+struct seen {
+	pid_t pid;
+	pid_t tid;
+	size_t root; /* root_count: not known; or */
+	int64_t start_ticks;
+	uint64_t ran_ns;
+	ptrdiff_t next; /* in its bucket */
+};
+#define NOT_COUNTED SIZE_MAX
+
+/* What one look saw. */
+struct crowd {
+	struct seen *seen;
+	size_t count;
+	size_t room;
+	ptrdiff_t buckets[BUCKETS];
+};
+
+struct ps__looks {
+	pid_t pid;
+	const pid_t *roots;
+	size_t root_count;
+	size_t cpus;       /* columns of times */
+	uint64_t *times;   /* a row for each root; the next one of tasks whose root isn't known; */
+	uint64_t *sums;    /* and their sums; */
+	uint64_t *row;     /* and one for ps__looks_times */
+	bool is_begun;     /* a whole look was taken since ps__looks_begin */
+	bool is_cut_short; /* this look: something could not be read */
+	struct crowd crowds[2];
+	size_t before; /* which of them is that of the last look */
+};
+
+static void crowd_clear(struct crowd *crowd)
+{
+	crowd->count = 0;
+	for (size_t bucket = 0; bucket < BUCKETS; bucket++)
+		crowd->buckets[bucket] = -1;
+}
+
+static ptrdiff_t *crowd_bucket(struct crowd *crowd, pid_t tid)
+{
+	return &crowd->buckets[(size_t)tid % BUCKETS];
+}
+
+static struct seen *crowd_find(struct crowd *crowd, pid_t tid)
+{
+	ptrdiff_t index = *crowd_bucket(crowd, tid);
+
+	while (index >= 0 && crowd->seen[index].tid != tid)
+		index = crowd->seen[index].next;
+	return index >= 0 ? &crowd->seen[index] : NULL;
+}
+
+static struct crowd *crowd_before(struct ps__looks *looks)
+{
+	return &looks->crowds[looks->before];
+}
+
+/* It grows in this look. */
+static struct crowd *crowd_now(struct ps__looks *looks)
+{
+	return &looks->crowds[1 - looks->before];
+}
+
+static void crowd_add(struct ps__looks *looks, struct seen one)
+{
+	struct crowd *crowd = crowd_now(looks);
+	struct seen *grown = ps__vector_reserve(crowd->seen, crowd->count, crowd->count + 1,
+	                                        &crowd->room, sizeof *grown);
+
+	if (!grown) {
+		looks->is_cut_short = true;
+		return;
+	}
+	crowd->seen = grown;
+	one.next = *crowd_bucket(crowd, one.tid);
+	grown[crowd->count] = one;
+	*crowd_bucket(crowd, one.tid) = (ptrdiff_t)crowd->count++;
+}
+
+static size_t count_possible_cpus(void)
+{
+	char text[4096];
+
+	/* Where the kernel doesn't tell, all time is on unknown CPUs. */
+	return ps__os_read_file("/sys/devices/system/cpu/possible", text, sizeof text) > 0
+	           ? (size_t)(ps__list_max(text) + 1)
+	           : 0;
+}
+
+struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_count)
+{
+	struct ps__looks *looks = ps__os_calloc(1, sizeof *looks);
+
+	if (!looks) {
+		ps__fail_memory("looks at a process");
+		return NULL;
+	}
+	looks->pid = pid;
+	looks->roots = roots;
+	looks->root_count = root_count;
+	looks->cpus = count_possible_cpus() + 1;
+	looks->times = ps__os_calloc((root_count + 3) * looks->cpus, sizeof *looks->times);
+	if (!looks->times) {
+		ps__os_free(looks);
+		ps__fail_memory("looks at a process");
+		return NULL;
+	}
+	looks->sums = looks->times + (root_count + 1) * looks->cpus;
+	looks->row = looks->sums + looks->cpus;
+	ps__looks_begin(looks);
+	return looks;
+}
+
+void ps__looks_destroy(struct ps__looks *looks)
+{
+	if (!looks)
+		return;
+	ps__os_free(looks->crowds[0].seen);
+	ps__os_free(looks->crowds[1].seen);
+	ps__os_free(looks->times);
+	ps__os_free(looks);
+}
+
+void ps__looks_begin(struct ps__looks *looks)
+{
+	looks->is_begun = false;
+	crowd_clear(&looks->crowds[0]);
+	crowd_clear(&looks->crowds[1]);
+	ps__looks_forget(looks);
+}
+
+static void look_credit(struct ps__looks *looks, size_t root, int cpu, uint64_t ran_ns)
+{
+	size_t column = cpu >= 0 && (size_t)cpu < looks->cpus - 1 ? (size_t)cpu : looks->cpus - 1;
+
+	looks->times[root * looks->cpus + column] += ran_ns;
+	looks->sums[column] += ran_ns;
+}
+
+/* A task that has ended or is hidden is no failure: the next look won't see it either. */
+static bool look_has_failed(int error)
+{
+	return error != ENOENT && error != ESRCH && error != EACCES && error != EPERM;
+}
+
+/* The length; 0 if the task has ended; -1 if its file can't be read now. */
+static ssize_t look_read(struct ps__looks *looks, const char *path, char *text, size_t size_bytes)
+{
+	ssize_t length = ps__os_read_file(path, text, size_bytes);
+
+	if (length >= 0 || !look_has_failed((int)-length))
+		return length > 0 ? length : 0;
+	looks->is_cut_short = true;
+	return -1;
+}
+
+/* The first number of schedstat is the time on CPUs in ns; 0 where the kernel doesn't keep it. */
+static bool look_read_ran(struct ps__looks *looks, struct seen *task)
+{
+	char path[80], text[128];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)task->pid, (int)task->tid);
+	ssize_t length = look_read(looks, path, text, sizeof text);
+	task->ran_ns = length > 0 ? strtoull(text, NULL, 10) : 0;
+	return length >= 0;
+}
+
+static bool look_read_stat(struct ps__looks *looks, const struct seen *task,
+                           struct ps__task_stat *stat)
+{
+	char path[80], text[1152];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)task->pid, (int)task->tid);
+	ssize_t length = look_read(looks, path, text, sizeof text);
+	return length > 0 && ps__task_parse(text, (size_t)length, stat);
+}
+
+static uint64_t ticks_to_ns(int64_t ticks)
+{
+	return (uint64_t)ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static int compare_tids(const void *one, const void *other)
+{
+	pid_t a = *(const pid_t *)one, b = *(const pid_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+static size_t find_root(const struct ps__looks *looks, pid_t tid)
+{
+	const pid_t *root = NULL;
+
+	if (looks->root_count == 1)
+		return 0;
+	if (!looks->is_begun)
+		root = bsearch(&tid, looks->roots, looks->root_count, sizeof tid, compare_tids);
+	return root ? (size_t)(root - looks->roots) : looks->root_count;
+}
+
+static bool is_counted(const struct seen *task)
+{
+	return task && task->root != NOT_COUNTED;
+}
+
+static bool is_below(struct ps__looks *looks, pid_t parent)
+{
+	return is_counted(crowd_find(crowd_now(looks), parent)) ||
+	       is_counted(crowd_find(crowd_before(looks), parent));
+}
+
+/* A number that was another task's when it was seen before. A process may be a foreign one now. */
+static void look_at_new(struct ps__looks *looks, struct seen *task,
+                        const struct ps__task_stat *stat)
+{
+	bool is_first = task->tid == task->pid;
+
+	task->root = is_first && looks->is_begun && !is_below(looks, stat->parent)
+	                 ? NOT_COUNTED
+	                 : find_root(looks, task->tid);
+}
+
+static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
+{
+	struct seen task = {.pid = pid, .tid = tid};
+	const struct seen *before = crowd_find(crowd_before(looks), tid);
+	const struct seen *first = crowd_find(crowd_now(looks), pid);
+	struct ps__task_stat stat;
+
+	if (first && !is_counted(first))
+		return;
+	if (!look_read_ran(looks, &task))
+		return;
+	if (is_counted(before) && task.ran_ns > 0 && before->ran_ns == task.ran_ns) {
+		crowd_add(looks, *before);
+		return;
+	}
+	if (!look_read_stat(looks, &task, &stat))
+		return;
+	if (task.ran_ns == 0)
+		task.ran_ns = ticks_to_ns(stat.ran_ticks);
+	task.start_ticks = stat.start_ticks;
+	if (is_counted(before) && before->start_ticks != task.start_ticks)
+		before = NULL;
+	if (is_counted(before))
+		task.root = before->root;
+	else
+		look_at_new(looks, &task, &stat);
+	uint64_t known_ns = is_counted(before) ? before->ran_ns : 0;
+	if (looks->is_begun && is_counted(&task) && task.ran_ns > known_ns)
+		look_credit(looks, task.root, stat.cpu, task.ran_ns - known_ns);
+	crowd_add(looks, task);
+}
+
+struct folder {
+	struct ps__looks *looks;
+	pid_t pid;
+};
+
+static int visit_task(const char *name, void *context)
+{
+	const struct folder *folder = context;
+	pid_t tid = (pid_t)strtol(name, NULL, 10);
+
+	if (tid != folder->pid)
+		look_at_task(folder->looks, folder->pid, tid);
+	return 0;
+}
+
+static void look_list(struct ps__looks *looks, const char *path,
+                      int (*visit)(const char *name, void *context), void *context)
+{
+	errno = 0;
+	if (ps__os.list(path, visit, context) != 0 && look_has_failed(errno))
+		looks->is_cut_short = true;
+}
+
+static void look_at_process(struct ps__looks *looks, pid_t pid)
+{
+	struct folder folder = {.looks = looks, .pid = pid};
+	char path[64];
+
+	/* Its first task tells whether it is still the same process. */
+	look_at_task(looks, pid, pid);
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	look_list(looks, path, visit_task, &folder);
+}
+
+/* Children are mostly listed behind their parents. A process whose parent has ended before it was
+ * seen is taken for a foreign one. */
+static void look_at_new_process(struct ps__looks *looks, pid_t pid)
+{
+	const struct seen process = {.pid = pid, .tid = pid, .root = NOT_COUNTED};
+	bool was_cut_short = looks->is_cut_short;
+	struct ps__task_stat stat = {0};
+
+	if (!looks->is_begun
+	        ? pid == looks->pid
+	        : look_read_stat(looks, &process, &stat) && is_below(looks, stat.parent))
+		look_at_process(looks, pid);
+	else if (looks->is_cut_short == was_cut_short)
+		crowd_add(looks, process);
+}
+
+static int visit_process(const char *name, void *context)
+{
+	struct ps__looks *looks = context;
+	pid_t pid = (pid_t)strtol(name, NULL, 10);
+
+	if (pid <= 0)
+		return 0;
+	const struct seen *before = crowd_find(crowd_before(looks), pid);
+	if (!before)
+		look_at_new_process(looks, pid);
+	else if (is_counted(before))
+		look_at_process(looks, pid);
+	else
+		crowd_add(looks, *before);
+	return 0;
+}
+
+/* What could not be read now would else be taken for new at the next look, with all its time. */
+static void keep_the_rest(struct ps__looks *looks)
+{
+	struct crowd *before = crowd_before(looks);
+
+	for (size_t index = 0; index < before->count; index++) {
+		if (!crowd_find(crowd_now(looks), before->seen[index].tid))
+			crowd_add(looks, before->seen[index]);
+	}
+}
+
+void ps__looks_take(struct ps__looks *looks)
+{
+	crowd_clear(crowd_now(looks));
+	looks->is_cut_short = false;
+	look_list(looks, "/proc", visit_process, looks);
+	if (looks->is_cut_short)
+		keep_the_rest(looks);
+	looks->before = 1 - looks->before;
+	/* One that was cut short at the beginning would take old tasks for new ones. */
+	looks->is_begun = looks->is_begun || !looks->is_cut_short;
+}
+
+static uint64_t row_sum(const struct ps__looks *looks, const uint64_t *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t cpu = 0; cpu < looks->cpus; cpu++)
+		sum += row[cpu];
+	return sum;
+}
+
+const uint64_t *ps__looks_times(struct ps__looks *looks, size_t root, uint64_t spent_ns,
+                                uint64_t *total_ns)
+{
+	const uint64_t *own = looks->times + root * looks->cpus;
+	const uint64_t *others = looks->times + looks->root_count * looks->cpus;
+	uint64_t own_ns = row_sum(looks, own), others_ns = row_sum(looks, others);
+	uint64_t rest_ns = spent_ns > own_ns ? spent_ns - own_ns : 0;
+
+	for (size_t cpu = 0; cpu < looks->cpus; cpu++) {
+		looks->row[cpu] = own[cpu];
+		if (others_ns > 0)
+			looks->row[cpu] +=
+			    (uint64_t)((unsigned __int128)rest_ns * others[cpu] / others_ns);
+	}
+	*total_ns = row_sum(looks, looks->row);
+	return looks->row;
+}
+
+const uint64_t *ps__looks_sums(struct ps__looks *looks)
+{
+	return looks->sums;
+}
+
+size_t ps__looks_cpus(const struct ps__looks *looks)
+{
+	return looks->cpus;
+}
+
+void ps__looks_forget(struct ps__looks *looks)
+{
+	memset(looks->times, 0, (looks->root_count + 2) * looks->cpus * sizeof *looks->times);
+}
