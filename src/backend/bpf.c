@@ -141,39 +141,32 @@ static int open_kernel(struct ps__bpf *bpf, const struct ps__event *events)
 	return result;
 }
 
-static size_t index_of(const struct ps__bpf *bpf, uint32_t event)
+/* A CPU whose kind of cores lacks a group's events has one dummy in place of them all, which counts
+ * nothing. */
+static int find_fd(const struct ps__group *group, uint32_t event)
 {
-	size_t index = 0;
+	size_t place = 0;
 
-	while (bpf->events[index] != event)
-		index++;
-	return index;
+	while (!group->stands_in && group->members[place].event != event)
+		place++;
+	return group->members[place].fd;
 }
 
-/* A CPU whose kind of cores lacks the events has others in their place, which count nothing. */
-static int set_group(const struct ps__bpf *bpf, int cpu, const struct ps__group *group)
-{
-	int result = PS_OK;
-
-	for (size_t place = 0; result == PS_OK && place < group->count; place++) {
-		const struct ps__member *member = &group->members[place];
-		result =
-		    ps__bpf_set_event(&bpf->kernel, cpu, index_of(bpf, member->event), member->fd);
-	}
-	return result;
-}
-
-static int set_events(const struct ps__bpf *bpf)
+/* A place that stayed empty would be a read that fails. */
+static int set_events(const struct ps__bpf *bpf, size_t instance)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)bpf->perf;
-	int result = PS_OK;
 
-	for (size_t index = 0; index < perf->base.instances; index++) {
-		for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
-			result =
-			    set_group(bpf, bpf->cpus[index], &perf->instances[index].groups[group]);
+	for (size_t index = 0; index < bpf->kernel.event_count; index++) {
+		uint32_t event = bpf->events[index];
+		const struct ps__group *group =
+		    &perf->instances[instance].groups[perf->base.group_of[event]];
+		int result = ps__bpf_set_event(&bpf->kernel, bpf->cpus[instance], index,
+		                               find_fd(group, event));
+		if (result != PS_OK)
+			return result;
 	}
-	return result;
+	return PS_OK;
 }
 
 /* Runs the program on the instance's CPU and takes its words. PS_PARTIAL: the CPU is offline. */
@@ -227,7 +220,8 @@ static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_
 	bpf->clocks = ps__os_calloc(bpf->base.instances, sizeof *bpf->clocks);
 	if (!bpf->words || !bpf->clocks)
 		return ps__fail_memory("an event set's counters");
-	result = set_events(bpf);
+	for (size_t instance = 0; result == PS_OK && instance < bpf->base.instances; instance++)
+		result = set_events(bpf, instance);
 	return result == PS_OK ? begin(bpf, target.tid) : result;
 }
 

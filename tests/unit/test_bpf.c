@@ -111,6 +111,23 @@ START_TEST(an_event_that_is_not_supported_is_left_out)
 }
 END_TEST
 
+/* A CPU whose kind of cores lacks a group has one dummy in its place: it stands for all events, as
+ * the program reads each. */
+START_TEST(each_event_has_a_descriptor_on_each_kind_of_cores)
+{
+	struct ps_eventset *set;
+
+	fake_add_hybrid(4, "0-1", 3, "2-3");
+	set = attached();
+	check_ok(ps_eventset_add(set, "cpu_atom/event=0x21/"));
+	check_ok(ps_eventset_add(set, "cpu_atom/event=0x22/"));
+	check_ok(ps_start(set));
+	ck_assert_int_eq(ps_eventset_event_group(set, 2), ps_eventset_event_group(set, 3));
+	ck_assert_uint_eq(fake_bpf_events(), 4 * 4);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Every value of the reading is the least that there can have been, until the next start. */
 static void check_lacking(struct ps_eventset *set, bool is_lacking)
 {
@@ -324,6 +341,7 @@ int main(void)
 	tcase_add_test(tests, counts_are_split_by_cpu);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
 	tcase_add_test(tests, an_event_that_is_not_supported_is_left_out);
+	tcase_add_test(tests, each_event_has_a_descriptor_on_each_kind_of_cores);
 	tcase_add_test(tests, counts_that_could_not_be_read_are_told);
 	tcase_add_test(tests, a_cpu_that_was_offline_is_told_also_when_it_is_back);
 	tcase_add_test(tests, each_obstacle_is_told_before_anything_counts);
