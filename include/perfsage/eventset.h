@@ -194,7 +194,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * programs: see ps_eventset_uncounted.
  *
  * set - a set that isn't running
- * pid - the process; it needs the permissions of ps_eventset_attach_tid
+ * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
  *
  * Errors:
  *   PS_EINVAL - set is NULL or pid < 1

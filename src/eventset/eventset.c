@@ -146,10 +146,11 @@ static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t
 		result = ps__fail(PS_EINVAL, "%s: %d is no number of a thread or process", call,
 		                  (int)tid);
 	else
-		result = ps__task_open(&task, tid);
+		result = ps__task_open(&task,
+		                       kind == PS__TARGET_PROCESS ? ps__locate_process(tid) : tid);
 	if (result == PS_OK) {
 		task.is_process = kind == PS__TARGET_PROCESS;
-		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1},
+		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = task.tid, .cpu = -1},
 		                 task);
 	}
 	ps__set_leave(set);

@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "locate/locate.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@
 #define FIELDS_FROM_NAME_TO_START   20
 #define FIELDS_FROM_NAME_TO_CPU     37
 #define LARGEST_NUMBER              (INT64_MAX / 100)
+#define STATUS_BYTES                4096
 #define MOST_CPUS                   (1 << 24)
 
 /* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
@@ -213,6 +215,16 @@ bool ps__task_is_zombie(const struct ps__task *task)
 	ssize_t length = task->fd < 0 ? -1 : read_stat(task->fd, stat);
 
 	return length > 0 && is_zombie(stat, (size_t)length);
+}
+
+pid_t ps__locate_process(pid_t tid)
+{
+	char path[64], status[STATUS_BYTES];
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	if (ps__os_read_file(path, status, sizeof status) < 0)
+		return tid;
+	return (pid_t)ps__proc_status_number(status, "Tgid", 10, (unsigned long long)tid);
 }
 
 char ps__task_state(pid_t tid)

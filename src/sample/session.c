@@ -6,7 +6,6 @@
 #include "base/identity.h"
 #include "base/list.h"
 #include "base/os.h"
-#include "base/proc_status.h"
 #include "base/vector.h"
 #include "topology/tree.h"
 
@@ -17,7 +16,6 @@
 #define LARGEST_RING      ((size_t)1 << 36)
 #define ROUNDS            64
 #define CPUS_BYTES        8192
-#define STATUS_BYTES      4096
 #define NS_PER_SECOND     UINT64_C(1000000000)
 #define SHORTEST_CLOCK_NS 10000 /* of the kernel's software clocks */
 #define ADDED_FIELDS      (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
@@ -76,19 +74,14 @@ static int list_cpus(struct ps__session_lists *lists)
  * threads bear the process's number. */
 static int check_process(pid_t pid)
 {
-	char path[64], status[STATUS_BYTES];
+	pid_t process = ps__locate_process(pid);
 
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	if (ps__os_read_file(path, status, sizeof status) < 0)
-		return PS_OK;
-	unsigned long long process =
-	    ps__proc_status_number(status, "Tgid", 10, (unsigned long long)pid);
-	if (process == (unsigned long long)pid)
+	if (process == pid)
 		return PS_OK;
 	return ps__fail(PS_EINVAL,
-	                "ps_session_create: %d is a thread of process %llu: give the process, or "
+	                "ps_session_create: %d is a thread of process %d: give the process, or "
 	                "observe one thread by a sampler",
-	                (int)pid, process);
+	                (int)pid, (int)process);
 }
 
 /* ps_session_destroy releases all of it, also if this fails. */

@@ -75,6 +75,20 @@ START_TEST(counts_are_split_by_cpu)
 }
 END_TEST
 
+/* The program knows processes by the number of their first thread. */
+START_TEST(a_threads_number_stands_for_its_process)
+{
+	struct ps_eventset *set = attached();
+
+	fake_task(501, "solver", 1);
+	fake_file("/proc/501/status", "Name:\tsolver\nTgid:\t500\nPid:\t501\n");
+	check_ok(ps_eventset_attach_process(set, 501));
+	check_ok(ps_start(set));
+	ck_assert_int_eq(fake_bpf_process(), PROCESS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Enabled is the time of the process's tasks on the CPU, so a task off the CPU is no
  * multiplexing. */
 START_TEST(multiplexing_shows_on_the_cpu_where_it_was)
@@ -339,6 +353,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "bpf");
 
 	tcase_add_test(tests, counts_are_split_by_cpu);
+	tcase_add_test(tests, a_threads_number_stands_for_its_process);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
 	tcase_add_test(tests, an_event_that_is_not_supported_is_left_out);
 	tcase_add_test(tests, each_event_has_a_descriptor_on_each_kind_of_cores);
