@@ -274,7 +274,7 @@ static void store(const struct ps__bpf *bpf, uint64_t *totals)
 }
 
 /* The process ran on a CPU whose events could not be read: one that came online since, or whose
- * event is in the error state. */
+ * event is in the error state. The last instance's reading finds this of all CPUs. */
 static int look_for_failures(struct ps__bpf *bpf)
 {
 	int result = ps__bpf_read(&bpf->kernel, bpf->kernel.cpu_limit, bpf->words);
@@ -297,7 +297,7 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 	if (has_stood_still(clock, enabled_ns, until_ns) || result == PS_PARTIAL)
 		backend->has_gaps = true;
 	store(bpf, totals);
-	return instance == 0 ? look_for_failures(bpf) : PS_OK;
+	return instance + 1 == backend->instances ? look_for_failures(bpf) : PS_OK;
 }
 
 /* The program reads a counter that goes on for the sake of its group. */

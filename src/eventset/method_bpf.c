@@ -23,12 +23,19 @@ static int prepare_bpf(struct ps_eventset *set)
 	return ps__set_list_cpus(set);
 }
 
-/* The CPU of the process's first thread, or where that was last, stands for the reading. */
+/* A CPU's events end when it goes offline, and one that comes online has none. */
+static bool has_bpf_changed(const struct ps_eventset *set)
+{
+	return ps__set_has_other_cpus(set) || set->counters.backend->has_gaps;
+}
+
+/* The CPU of the process's first thread, or where that was last, stands for the reading. What runs
+ * on a CPU that came online since the start is not read. */
 static int read_bpf(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = ps__set_read_places(set);
 
-	set->attribution.is_lacking |= set->counters.backend->has_gaps;
+	set->attribution.is_lacking |= has_bpf_changed(set);
 	set->attribution.last_cpu = ps__set_look_at_task(set);
 	fetch->cpu = set->attribution.last_cpu;
 	return result;
@@ -40,12 +47,6 @@ static bool label_bpf(struct ps_eventset *set, struct ps__fetch *fetch, struct p
 	bool has_part = ps__set_label_places(set, fetch, here);
 
 	return has_part && (fetch->cpu >= 0 || set->recorder.active_count == 0);
-}
-
-/* A CPU's events end when it goes offline. */
-static bool has_bpf_changed(const struct ps_eventset *set)
-{
-	return ps__set_has_other_cpus(set) || set->counters.backend->has_gaps;
 }
 
 const struct ps__method ps__method_bpf = {

@@ -170,9 +170,10 @@ void fake_bpf_put_btf(const char *type,
 /* The program credits so much of the set's n'th event to the process, on this CPU. */
 void fake_bpf_credit(int cpu, size_t event, uint64_t count);
 void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns); /* and these times */
-void fake_bpf_fail_reading(void); /* an event could not be read as the process left a CPU */
-pid_t fake_bpf_process(void);     /* that is counted; 0: none */
-size_t fake_bpf_events(void);     /* that the program was told of */
+/* The next run of the program there can't read an event, while the process runs. */
+void fake_bpf_fail_reading(int cpu);
+pid_t fake_bpf_process(void); /* that is counted; 0: none */
+size_t fake_bpf_events(void); /* that the program was told of */
 
 /* What is open now. */
 unsigned fake_open_fds(void);

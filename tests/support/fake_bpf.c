@@ -20,12 +20,14 @@ static size_t words_used, values_used;
 static pid_t process;
 static size_t events_told;
 static uint64_t began_ns;
+static bool fails_on[CPUS];
 
 void fake__bpf_reset(void)
 {
 	memset(sums, 0, sizeof(sums));
 	process = 0;
 	events_told = 0;
+	memset(fails_on, 0, sizeof(fails_on));
 	began_ns = fake__clock_ns();
 }
 
@@ -108,6 +110,8 @@ static int run_program(const union bpf_attr *attr)
 		return fake__fail(ENXIO);
 	for (size_t event = 0; event < events; event++)
 		sums[attr->test.cpu][ps__bpf_known_word(event) + 1] = fake__clock_ns() - began_ns;
+	sums[values_used - 1][PS__BPF_FAILED] += fails_on[attr->test.cpu];
+	fails_on[attr->test.cpu] = false;
 	fake__unlock();
 	return 0;
 }
@@ -201,9 +205,9 @@ void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns)
 	}
 }
 
-void fake_bpf_fail_reading(void)
+void fake_bpf_fail_reading(int cpu)
 {
-	sums[values_used - 1][PS__BPF_FAILED]++;
+	fails_on[cpu] = true;
 }
 
 pid_t fake_bpf_process(void)

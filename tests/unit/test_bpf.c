@@ -160,7 +160,7 @@ START_TEST(counts_that_could_not_be_read_are_told)
 
 	check_lacking(set, false);
 	check_ok(ps_reset(set));
-	fake_bpf_fail_reading();
+	fake_bpf_fail_reading(3); /* the last one that a reading asks */
 	check_lacking(set, true);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_ok(ps_start(set)); /* by a new program */
@@ -181,6 +181,25 @@ START_TEST(a_cpu_that_was_offline_is_told_also_when_it_is_back)
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_bpf_events(), 2 * 4 + 2 * 3);
+	check_lacking(set, false);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A task that is busy there has no context switch that would tell. */
+START_TEST(a_cpu_that_came_online_is_told)
+{
+	struct ps_eventset *set = attached();
+
+	fake_set_online(3, false);
+	check_ok(ps_start(set));
+	check_lacking(set, false);
+	check_ok(ps_reset(set));
+	fake_set_online(3, true);
+	check_lacking(set, true);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_bpf_events(), 2 * 3 + 2 * 4);
 	check_lacking(set, false);
 	ps_eventset_destroy(set);
 }
@@ -359,6 +378,7 @@ int main(void)
 	tcase_add_test(tests, each_event_has_a_descriptor_on_each_kind_of_cores);
 	tcase_add_test(tests, counts_that_could_not_be_read_are_told);
 	tcase_add_test(tests, a_cpu_that_was_offline_is_told_also_when_it_is_back);
+	tcase_add_test(tests, a_cpu_that_came_online_is_told);
 	tcase_add_test(tests, each_obstacle_is_told_before_anything_counts);
 	tcase_add_test(tests, what_it_can_not_do_is_told);
 	tcase_add_test(tests, no_program_is_left_out);
