@@ -64,7 +64,7 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
 	int result = PS_OK;
 
 	if (is_timed && !enables)
-		result = ps__perf_control_residency(instance, request);
+		result = ps__perf_control_residency(perf, instance, request);
 
 	for (size_t index = 0; index < perf->base.groups; index++) {
 		for (const struct ps__group *group = &instance->groups[index]; group;
@@ -76,7 +76,7 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
 	}
 	if (!is_timed || !enables)
 		return result;
-	int last = ps__perf_control_residency(instance, request);
+	int last = ps__perf_control_residency(perf, instance, request);
 	return result == PS_OK ? last : result;
 }
 

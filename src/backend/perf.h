@@ -261,11 +261,22 @@ bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
  * are groups that take turns. */
 int ps__perf_open_residency(struct ps__perf *perf);
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
-int ps__perf_control_residency(const struct ps__instance *instance, unsigned long request);
+int ps__perf_control_residency(struct ps__perf *perf, const struct ps__instance *instance,
+                               unsigned long request);
 int ps__perf_read_residency(struct ps__perf *perf,
                             size_t instance); /* before the instance's groups */
 
+/* An event that counts nothing and tells its times. */
+struct ps__dummy {
+	int fd;
+	int cpu;   /* -1: any */
+	pid_t tid; /* 0: the thread that opened it */
+};
+#define PS__DUMMY_WORDS 3 /* its read(2) gives a count, and the times enabled and running */
+
 int ps__perf_open_dummy(const struct ps__instance *instance); /* the descriptor, or -errno */
+int ps__perf_control_dummy(struct ps__perf *perf, struct ps__dummy dummy, unsigned long request);
+int ps__perf_read_dummy(struct ps__perf *perf, struct ps__dummy dummy, uint64_t *words);
 /* perf_clocks.c: how long a process's tasks were on each CPU, if the target has clocks. */
 int ps__perf_open_clocks(struct ps__perf *perf);
 void ps__perf_close_clocks(struct ps__perf *perf, bool abandon);

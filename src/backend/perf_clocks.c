@@ -12,9 +12,6 @@
 #include "base/error.h"
 #include "base/os.h"
 
-#include <errno.h>
-#include <string.h>
-
 static int clock_open(const struct ps__perf *perf, const struct ps__clock_place *place)
 {
 	struct ps__instance instance = {.place = {.pid = perf->target.roots[place->root],
@@ -55,28 +52,12 @@ void ps__perf_close_clocks(struct ps__perf *perf, bool abandon)
 	perf->base.clock_count = 0;
 }
 
-static int clock_fail(const struct ps__perf *perf, size_t index, const char *call, int error)
+static struct ps__dummy dummy_of(const struct ps__perf *perf, size_t index)
 {
-	return ps__fail(PS_ESYS, "the clock of CPU %d (-1: of any) of thread %d: %s: %s",
-	                perf->target.clocks[index].cpu,
-	                (int)perf->target.roots[perf->target.clocks[index].root], call,
-	                error ? strerror(error) : "too little");
-}
+	const struct ps__clock_place *place = &perf->target.clocks[index];
 
-static int clock_control(struct ps__perf *perf, size_t index, unsigned long request)
-{
-	int fd = perf->base.clocks[index].fd;
-
-	if (ps__perf_is_lost(perf))
-		return ps__perf_fail_lost(perf);
-	while (ps__os.ioctl(fd, request, 0) < 0) {
-		int error = errno;
-		if (error != EINTR && !ps__os_is_event(fd))
-			return ps__perf_fail_lost(perf);
-		if (error != EINTR)
-			return clock_fail(perf, index, "ioctl", error);
-	}
-	return PS_OK;
+	return (struct ps__dummy){perf->base.clocks[index].fd, place->cpu,
+	                          perf->target.roots[place->root]};
 }
 
 /* One that refuses is no reason to leave out the others. */
@@ -85,7 +66,7 @@ int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 	int result = PS_OK;
 
 	for (size_t index = 0; index < perf->base.clock_count; index++) {
-		int one = clock_control(perf, index, request);
+		int one = ps__perf_control_dummy(perf, dummy_of(perf, index), request);
 		if (one != PS_OK)
 			result = one;
 	}
@@ -95,15 +76,11 @@ int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 static int clock_read(struct ps__perf *perf, size_t index)
 {
 	struct ps__clock_time *clock = &perf->base.clocks[index];
-	uint64_t words[3]; /* a dummy's count, enabled, running */
+	uint64_t words[PS__DUMMY_WORDS];
+	int result = ps__perf_read_dummy(perf, dummy_of(perf, index), words);
 
-	if (ps__perf_is_lost(perf))
-		return ps__perf_fail_lost(perf);
-	ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
-	if (length != (ssize_t)sizeof words && !ps__os_is_event(clock->fd))
-		return ps__perf_fail_lost(perf);
-	if (length != (ssize_t)sizeof words)
-		return clock_fail(perf, index, "read", length < 0 ? errno : 0);
+	if (result != PS_OK)
+		return result;
 	clock->enabled_ns = words[1];
 	clock->running_ns = words[2];
 	return PS_OK;

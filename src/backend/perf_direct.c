@@ -43,7 +43,8 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 				return false;
 		}
 	}
-	return true;
+	return !perf->base.residency_ns || instance->residency_fd < 0 ||
+	       ps__os_is_event_of(instance->residency_fd, instance->residency_id);
 }
 
 /* A loss may be of another set's. */

@@ -78,28 +78,60 @@ void ps__perf_close_residency(struct ps__perf *perf, bool abandon)
 	perf->base.residency_ns = NULL;
 }
 
-int ps__perf_control_residency(const struct ps__instance *instance, unsigned long request)
+static int dummy_fail(const struct ps__dummy *dummy, const char *call, int error)
 {
-	while (ps__os.ioctl(instance->residency_fd, request, 0) < 0) {
-		if (errno != EINTR)
-			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s",
-			                instance->place.cpu, strerror(errno));
+	return ps__fail(PS_ESYS,
+	                "the clock of CPU %d (-1: of any) of thread %d (0: the set's own): %s: %s",
+	                dummy->cpu, (int)dummy->tid, call, error ? strerror(error) : "too little");
+}
+
+int ps__perf_control_dummy(struct ps__perf *perf, struct ps__dummy dummy, unsigned long request)
+{
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
+	while (ps__os.ioctl(dummy.fd, request, 0) < 0) {
+		int error = errno;
+		if (error != EINTR && !ps__os_is_event(dummy.fd))
+			return ps__perf_fail_lost(perf);
+		if (error != EINTR)
+			return dummy_fail(&dummy, "ioctl", error);
 	}
 	return PS_OK;
 }
 
+int ps__perf_read_dummy(struct ps__perf *perf, struct ps__dummy dummy, uint64_t *words)
+{
+	const ssize_t size_bytes = PS__DUMMY_WORDS * sizeof *words;
+
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
+	ssize_t length = ps__os_read_retried(dummy.fd, words, (size_t)size_bytes);
+	int error = length < 0 ? errno : 0;
+	if (length == size_bytes)
+		return PS_OK;
+	return ps__os_is_event(dummy.fd) ? dummy_fail(&dummy, "read", error)
+	                                 : ps__perf_fail_lost(perf);
+}
+
+static struct ps__dummy dummy_of(const struct ps__instance *instance)
+{
+	return (struct ps__dummy){instance->residency_fd, instance->place.cpu, instance->place.pid};
+}
+
+int ps__perf_control_residency(struct ps__perf *perf, const struct ps__instance *instance,
+                               unsigned long request)
+{
+	return ps__perf_control_dummy(perf, dummy_of(instance), request);
+}
+
 int ps__perf_read_residency(struct ps__perf *perf, size_t instance)
 {
-	uint64_t words[3]; /* a dummy's count, enabled, running */
+	uint64_t words[PS__DUMMY_WORDS];
 
 	if (!perf->base.residency_ns)
 		return PS_OK;
-	ssize_t length =
-	    ps__os_read_retried(perf->instances[instance].residency_fd, words, sizeof words);
-	if (length != (ssize_t)sizeof words)
-		return ps__fail(PS_ESYS, "the clock of CPU %d: read: %s",
-		                perf->instances[instance].place.cpu,
-		                length < 0 ? strerror(errno) : "too little");
-	perf->base.residency_ns[instance] = words[2];
-	return PS_OK;
+	int result = ps__perf_read_dummy(perf, dummy_of(&perf->instances[instance]), words);
+	if (result == PS_OK)
+		perf->base.residency_ns[instance] = words[2];
+	return result;
 }

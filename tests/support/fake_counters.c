@@ -304,6 +304,9 @@ int fake__ioctl(int fd, unsigned long request, unsigned long argument)
 	if (fake__enter(FAKE_IOCTL))
 		return -1;
 	counter = fake__fd(fd) ? fake__fd(fd)->counter : NULL;
+	/* So a file is told from a counter that had its number. */
+	if (!counter && fake__fd(fd) && request == PERF_EVENT_IOC_ID)
+		return fake__fail(ENOTTY);
 	if (!counter) {
 		fake__violation("ioctl(%d): not a counter", fd);
 		return fake__fail(EBADF);

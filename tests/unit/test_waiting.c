@@ -5,7 +5,11 @@
  */
 #include "support/scene.h"
 
+#include "backend/perf.h"
+#include "eventset/eventset.h"
+
 #include <errno.h>
+#include <fcntl.h>
 
 #define MS       UINT64_C(1000000)
 #define FIRST    PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
@@ -172,6 +176,30 @@ START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses
 }
 END_TEST
 
+/* The loss is known: dup2 and close of the program's are noticed. */
+START_TEST(what_is_under_the_number_of_a_clock_of_residency_is_not_read)
+{
+	struct ps_eventset *set = started();
+	const struct ps__perf *perf = (struct ps__perf *)set->counters.backend;
+	int fd = perf->instances[0].residency_fd;
+	char bytes[8];
+
+	fake_set_cpu(0);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_file("/tmp/own", "a program's own bytes, which are more than a clock has");
+	ps__os.close(fd);
+	ck_assert_int_eq(ps__os.open("/tmp/own", O_RDONLY | O_CLOEXEC), fd);
+	atomic_fetch_add(&ps__os_losses, 1);
+	check_fails(ps_read(set, scene.root, NULL, NULL), PS_ECLOST);
+	check_fails(ps_stop(set, scene.root, NULL, NULL), PS_ECLOST);
+	ck_assert_int_eq(ps__os.read(fd, bytes, sizeof(bytes)), sizeof(bytes));
+	ck_assert_mem_eq(bytes, "a progra", sizeof(bytes));
+	ps_eventset_destroy(set);
+	ck_assert_uint_eq(fake_open_fds(), 1);
+	ps__os.close(fd);
+}
+END_TEST
+
 START_TEST(one_group_needs_no_clock_of_residency)
 {
 	unsigned cpus = 4;
@@ -210,6 +238,7 @@ int main(void)
 	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
+	tcase_add_test(tests, what_is_under_the_number_of_a_clock_of_residency_is_not_read);
 	tcase_add_test(tests, one_group_needs_no_clock_of_residency);
 	tcase_add_test(tests, the_clocks_are_part_of_the_budget_of_descriptors);
 	return scene_run(suite);
