@@ -33,16 +33,16 @@ static bool is_capable(void)
 
 static int explain_denied(const char *what, int error)
 {
+	if (!is_capable())
+		return ps__fail(
+		    PS_EPERM,
+		    "attribution by BPF needs CAP_BPF and CAP_PERFMON (%s for %s): " ADVICE,
+		    strerror(error), what);
 	if (ps__perf_has_seccomp_filter())
 		return ps__fail(
 		    PS_EPERM,
 		    "attribution by BPF: a seccomp filter may forbid bpf(2) (%s for %s): "
 		    "allow the call in the container's seccomp profile",
-		    strerror(error), what);
-	if (!is_capable())
-		return ps__fail(
-		    PS_EPERM,
-		    "attribution by BPF needs CAP_BPF and CAP_PERFMON (%s for %s): " ADVICE,
 		    strerror(error), what);
 	return ps__fail(
 	    PS_EPERM,

@@ -228,6 +228,8 @@ START_TEST(each_obstacle_is_told_before_anything_counts)
 	fake_bpf_offer();
 	fake_set_paranoid(2, false);
 	check_refused(set, PS_EPERM, "needs CAP_BPF and CAP_PERFMON");
+	fake_file("/proc/self/status", "Name:\tx\nSeccomp:\t2\n");
+	check_refused(set, PS_EPERM, "needs CAP_BPF and CAP_PERFMON");
 	fake_file("/proc/self/status", "CapEff:\t000000c000000000\n");
 	check_refused(set, PS_EPERM, "although the process has CAP_PERFMON");
 	fake_file("/proc/self/status", NULL);
@@ -298,7 +300,9 @@ static const struct {
     {EACCES, PS_EPERM, "CapEff:\t0000004000000000\n", "setcap cap_bpf,cap_perfmon+ep"},
     {EPERM, PS_EPERM, "CapEff:\t000000c000000000\n", "ulimit -l"},
     {EPERM, PS_EPERM, "CapEff:\t0000000000200000\n", "security module or the lockdown"},
-    {EPERM, PS_EPERM, "Seccomp:\t2\n", "seccomp filter may forbid bpf(2)"},
+    {EPERM, PS_EPERM, "Seccomp:\t2\n", "needs CAP_BPF and CAP_PERFMON"},
+    {EPERM, PS_EPERM, "CapEff:\t000000c000000000\nSeccomp:\t2\n",
+     "seccomp filter may forbid bpf(2)"},
     {ENOSYS, PS_ENOSUPP, "Name:\tx\n", "the kernel has no bpf(2)"},
     {EINVAL, PS_ENOSUPP, "Name:\tx\n", "Linux 5.10 or later"},
     {EMFILE, PS_ECOUNT, "Name:\tx\n", "ulimit -n"},
