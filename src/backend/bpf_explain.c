@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
+#include "event/lookup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,8 @@ int ps__bpf_check_namespace(void)
 		error = errno;
 	if (fd >= 0)
 		ps__os.close(fd);
+	if (ps__event_is_shortage(error))
+		return ps__bpf_explain(BPF_MAP_CREATE, NAMESPACE, error);
 	if (error)
 		return ps__fail(
 		    PS_ESYS,

@@ -7,6 +7,7 @@
 #include "backend/bpf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/lookup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,8 +196,8 @@ int ps__btf_find_offset(const char *type, const char *member, size_t *offset)
 
 	if (fd >= 0)
 		ps__os.close(fd);
-	if (!bytes && error == ENOMEM)
-		return ps__fail_memory("the kernel's description of its types");
+	if (!bytes && ps__event_is_shortage(error))
+		return ps__bpf_explain(BPF_PROG_LOAD, KERNEL_BTF, error);
 	if (!bytes)
 		return ps__fail(
 		    PS_ENOSUPP,

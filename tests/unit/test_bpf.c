@@ -5,6 +5,8 @@
  */
 #include "support/scene.h"
 
+#include "backend/bpf.h"
+
 #include <errno.h>
 
 #define EVENT   "page-faults"
@@ -220,6 +222,9 @@ START_TEST(each_obstacle_is_told_before_anything_counts)
 	check_refused(set, PS_ENOSUPP, "in a PID namespace");
 	fake_file("/proc/self/ns/pid", NULL);
 	check_refused(set, PS_ESYS, "/proc/self/ns/pid can't be read");
+	fake_fail(FAKE_OPEN, 1, EMFILE);
+	check_fails(ps__bpf_check_namespace(), PS_ECOUNT);
+	check_detail("ulimit -n");
 	fake_bpf_offer();
 	fake_file("/sys/kernel/btf/vmlinux", NULL);
 	check_refused(set, PS_ENOSUPP, "CONFIG_DEBUG_INFO_BTF");

@@ -105,6 +105,9 @@ START_TEST(the_file_of_the_kernel_is_read)
 	fake_fail(FAKE_READ, 2, EIO);
 	check_fails(ps__btf_find_offset("task_struct", "pid", &offset), PS_ENOSUPP);
 	check_detail("Input/output error");
+	fake_fail(FAKE_OPEN, 1, EMFILE);
+	check_fails(ps__btf_find_offset("task_struct", "pid", &offset), PS_ECOUNT);
+	check_detail("ulimit -n");
 	fake_fail(FAKE_MMAP, 1, ENOMEM);
 	check_fails(ps__btf_find_offset("task_struct", "pid", &offset), PS_ENOMEM);
 	ck_assert_uint_eq(fake_mapped_bytes(), 0);
