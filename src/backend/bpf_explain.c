@@ -75,8 +75,9 @@ int ps__bpf_explain(enum bpf_cmd command, const char *what, int error)
 	case EBADF:
 		return ps__fail(
 		    PS_ECLOST,
-		    "attribution by BPF: %s: a descriptor of the event set is closed: the "
-		    "program closed it",
+		    "attribution by BPF: %s: a descriptor of the event set is closed, or is "
+		    "another file's by now: the program closed it; destroy this set, and count "
+		    "with a clone (ps_eventset_clone)",
 		    what);
 	default:
 		return ps__fail(

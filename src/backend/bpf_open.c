@@ -35,6 +35,27 @@ static uint64_t address(const void *memory)
 	return (uint64_t)(uintptr_t)memory;
 }
 
+/* Is it an object of bpf(2)'s? The program may have closed it, and opened something else under the
+ * number. Where the kernel doesn't tell, it is taken for the program's. */
+static bool is_object(int fd)
+{
+	struct bpf_map_info info; /* the beginning is the same of all kinds */
+	union bpf_attr attr;
+
+	memset(&info, 0, sizeof info);
+	memset(&attr, 0, sizeof attr);
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = sizeof info.type;
+	attr.info.info = address(&info);
+	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
+}
+
+/* Of a number that is another file's by now bpf(2) says EINVAL. */
+static int explain_use(enum bpf_cmd command, int fd, const char *what, int error)
+{
+	return ps__bpf_explain(command, what, error == EINVAL && !is_object(fd) ? EBADF : error);
+}
+
 static int make_map(int *out, enum bpf_map_type type, size_t value_bytes, size_t values,
                     const char *what)
 {
@@ -61,7 +82,7 @@ static int update_map(int map, uint32_t key, const void *value, const char *what
 	attr.key = address(&key);
 	attr.value = address(value);
 	int result = call_kernel(BPF_MAP_UPDATE_ELEM, &attr);
-	return result < 0 ? ps__bpf_explain(BPF_MAP_UPDATE_ELEM, what, -result) : PS_OK;
+	return result < 0 ? explain_use(BPF_MAP_UPDATE_ELEM, map, what, -result) : PS_OK;
 }
 
 static int load_program(int *out, const struct ps__bpf_code *code, const char *what)
@@ -181,22 +202,6 @@ int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
 	return result;
 }
 
-/* Is it an object of bpf(2)'s? The program may have closed it, and opened something else under the
- * number. */
-static bool is_object(int fd)
-{
-	struct bpf_map_info info; /* the beginning is the same of all kinds */
-	union bpf_attr attr;
-
-	memset(&info, 0, sizeof info);
-	memset(&attr, 0, sizeof attr);
-	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof info.type;
-	attr.info.info = address(&info);
-	int result = call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
-	return result != -EBADF && result != -EINVAL;
-}
-
 static void close_object(int *fd)
 {
 	if (*fd >= 0 && is_object(*fd))
@@ -263,7 +268,9 @@ int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu)
 	int result = call_kernel(BPF_PROG_TEST_RUN, &attr);
 	if (result == -ENXIO)
 		return PS_PARTIAL;
-	return result < 0 ? ps__bpf_explain(BPF_PROG_TEST_RUN, "a reading", -result) : PS_OK;
+	return result < 0
+	           ? explain_use(BPF_PROG_TEST_RUN, kernel->switch_program, "a reading", -result)
+	           : PS_OK;
 }
 
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words)
@@ -276,5 +283,6 @@ int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *word
 	attr.key = address(&key);
 	attr.value = address(words);
 	int result = call_kernel(BPF_MAP_LOOKUP_ELEM, &attr);
-	return result < 0 ? ps__bpf_explain(BPF_MAP_LOOKUP_ELEM, "a reading", -result) : PS_OK;
+	return result < 0 ? explain_use(BPF_MAP_LOOKUP_ELEM, kernel->sums, "a reading", -result)
+	                  : PS_OK;
 }

@@ -68,7 +68,7 @@ static int update_map(const union bpf_attr *attr)
 	const unsigned char *bytes = pointer(attr->value);
 
 	if (!slot || !slot->bpf)
-		return fake__fail(EBADF);
+		return fake__fail(slot ? EINVAL : EBADF);
 	if (slot->bpf == FAKE_BPF_EVENTS) {
 		const struct fake_fd *event = fake__fd(*(const int *)pointer(attr->value));
 		if (!event || !event->counter)
@@ -89,7 +89,7 @@ static int look_up(const union bpf_attr *attr)
 	uint32_t key = *(const uint32_t *)pointer(attr->key);
 
 	if (!slot || slot->bpf != FAKE_BPF_SUMS)
-		return fake__fail(EBADF);
+		return fake__fail(slot ? EINVAL : EBADF);
 	if (key >= values_used)
 		return fake__fail(ENOENT);
 	memcpy(pointer(attr->value), sums[key], words_used * sizeof(uint64_t));
@@ -104,7 +104,7 @@ static int run_program(const union bpf_attr *attr)
 	size_t events = (words_used - PS__BPF_HEAD) / PS__BPF_EVENT_WORDS;
 
 	if (!slot || slot->bpf != FAKE_BPF_CODE)
-		return fake__fail(EBADF);
+		return fake__fail(slot ? EINVAL : EBADF);
 	if (!fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"),
 	                       (int)attr->test.cpu))
 		return fake__fail(ENXIO);
@@ -208,6 +208,19 @@ void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns)
 void fake_bpf_fail_reading(int cpu)
 {
 	fails_on[cpu] = true;
+}
+
+size_t fake_bpf_fds(int *fds, size_t capacity)
+{
+	size_t count = 0;
+
+	fake__lock();
+	for (int fd = FAKE_FIRST_FD; fd < FAKE_FIRST_FD + FAKE_FDS; fd++) {
+		if (fake__fd(fd) && fake__fd(fd)->bpf && count++ < capacity)
+			fds[count - 1] = fd;
+	}
+	fake__unlock();
+	return count;
 }
 
 pid_t fake_bpf_process(void)

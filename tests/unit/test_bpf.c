@@ -6,8 +6,10 @@
 #include "support/scene.h"
 
 #include "backend/bpf.h"
+#include "base/os.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #define EVENT   "page-faults"
 #define PROCESS 500
@@ -296,6 +298,42 @@ START_TEST(other_targets_count_as_with_auto)
 }
 END_TEST
 
+START_TEST(what_is_under_the_numbers_of_maps_and_programs_is_left_alone)
+{
+	struct ps_eventset *set = started();
+	int fds[OBJECTS];
+
+	ck_assert_uint_eq(fake_bpf_fds(fds, OBJECTS), OBJECTS);
+	fake_file("/tmp/own", "a program's own");
+	int other = ps__os.open("/tmp/own", O_RDONLY | O_CLOEXEC); /* where the map was */
+	for (int i = 0; i < OBJECTS; i++) {
+		ps__os.close(fds[i]);
+		ck_assert_int_eq(ps__os.open("/tmp/own", O_RDONLY | O_CLOEXEC), fds[i]);
+	}
+	check_fails(ps_read(set, scene.root, NULL, NULL), PS_ECLOST);
+	check_detail("the program closed it");
+	ps_eventset_destroy(set);
+	ck_assert_int_eq(ps__os.close(other), 0);
+	for (int i = 0; i < OBJECTS; i++)
+		ck_assert_int_eq(ps__os.close(fds[i]), 0);
+}
+END_TEST
+
+/* Before Linux 5.19 a process without rights isn't told what a number is. */
+START_TEST(what_may_be_the_programs_is_not_closed)
+{
+	struct ps_eventset *set = started();
+	int fds[OBJECTS];
+
+	ck_assert_uint_eq(fake_bpf_fds(fds, OBJECTS), OBJECTS);
+	fake_fail_always(FAKE_BPF, EPERM);
+	ps_eventset_destroy(set);
+	fake_fail_always(FAKE_BPF, 0);
+	for (int i = 0; i < OBJECTS; i++)
+		ck_assert_int_eq(ps__os.close(fds[i]), 0);
+}
+END_TEST
+
 static const struct {
 	int error, code;
 	const char *status; /* /proc/self/status */
@@ -351,6 +389,7 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 		for (unsigned nth = 1; happened && nth < 500; nth++) {
 			struct ps_eventset *set = attached();
 			uint64_t timestamp = 0;
+			int left;
 
 			fake_fail(calls[call], nth, calls[call] == FAKE_ALLOCATE ? ENOMEM : EMFILE);
 			int result = ps_start(set);
@@ -369,6 +408,9 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 			if (is_started)
 				ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
 			ps_eventset_destroy(set);
+			/* It stays open if the kernel doesn't tell that it is perfsage's. */
+			if (calls[call] == FAKE_BPF && fake_bpf_fds(&left, 1) == 1)
+				ps__os.close(left);
 			ck_assert_uint_eq(fake_open_fds(), 0);
 		}
 	}
@@ -392,6 +434,8 @@ int main(void)
 	tcase_add_test(tests, what_it_can_not_do_is_told);
 	tcase_add_test(tests, no_program_is_left_out);
 	tcase_add_test(tests, other_targets_count_as_with_auto);
+	tcase_add_test(tests, what_is_under_the_numbers_of_maps_and_programs_is_left_alone);
+	tcase_add_test(tests, what_may_be_the_programs_is_not_closed);
 	tcase_add_loop_test(tests, each_call_that_is_refused_leaves_nothing, 0,
 	                    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(tests, whatever_fails_is_told_and_nothing_leaks);
