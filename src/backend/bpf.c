@@ -206,7 +206,7 @@ static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_
 	int result = list_events(bpf, events, count);
 	if (result == PS_OK)
 		result = open_perf(bpf, events, count, &target);
-	if (result == PS_OK)
+	if (result == PS_OK && bpf->kernel.event_count > 0)
 		result = open_kernel(bpf, events);
 	if (result != PS_OK)
 		return result;
@@ -216,6 +216,9 @@ static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_
 	bpf->base.is_hardware = bpf->perf->is_hardware;
 	bpf->base.read_path = bpf->perf->read_path;
 	memcpy(bpf->base.why_path, bpf->perf->why_path, sizeof bpf->base.why_path);
+	/* No event is supported here, and a map without values can't be had. */
+	if (!bpf->is_open)
+		return PS_OK;
 	bpf->words = ps__os_calloc(bpf->kernel.words, sizeof *bpf->words);
 	bpf->clocks = ps__os_calloc(bpf->base.instances, sizeof *bpf->clocks);
 	if (!bpf->words || !bpf->clocks)
@@ -233,7 +236,7 @@ static int bpf_start(struct ps__backend *backend)
 	if (result != PS_OK)
 		return result;
 	uint64_t now = ps__os_now_ns();
-	for (size_t instance = 0; instance < backend->instances; instance++)
+	for (size_t instance = 0; bpf->is_open && instance < backend->instances; instance++)
 		bpf->clocks[instance].at_ns = now;
 	bpf->is_counting = true;
 	backend->started_ns = bpf->perf->started_ns;
@@ -289,6 +292,9 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 	struct ps__bpf *bpf = bpf_of(backend);
 	struct clock *clock = &bpf->clocks[instance];
 	uint64_t until_ns = bpf->is_counting ? ps__os_now_ns() : bpf->stopped_ns;
+
+	if (!bpf->is_open)
+		return PS_OK;
 	int result = look_at(bpf, instance);
 
 	if (result != PS_OK && result != PS_PARTIAL)

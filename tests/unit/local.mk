@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/test_attr_check \
 	tests/unit/test_attr_fields \
 	tests/unit/test_bpf \
+	tests/unit/test_bpf_refused \
 	tests/unit/test_btf \
 	tests/unit/test_buffer \
 	tests/unit/test_cgroup \
@@ -217,6 +218,7 @@ tests_support_libsupport_la_SOURCES = \
 tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_DIST += \
+	tests/unit/test_bpf.h \
 	tests/unit/test_diagnose.h \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
