@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's bpf(2): as much as attribution by BPF asks for. Programs are taken and not run:
- * what they would have counted is the test's to say.
+ * The fake kernel's bpf(2): as much as attribution by BPF asks for. The two programs are told apart
+ * by what they call, and are not run: what they would have counted is the test's to say.
  */
 #include "fake_internal.h"
 
@@ -103,7 +103,7 @@ static int run_program(const union bpf_attr *attr)
 	const struct fake_fd *slot = fake__fd((int)attr->test.prog_fd);
 	size_t events = (words_used - PS__BPF_HEAD) / PS__BPF_EVENT_WORDS;
 
-	if (!slot || slot->bpf != FAKE_BPF_CODE)
+	if (!slot || slot->bpf != FAKE_BPF_SWITCH)
 		return fake__fail(slot ? EINVAL : EBADF);
 	if (!fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"),
 	                       (int)attr->test.cpu))
@@ -123,7 +123,24 @@ static int load(const union bpf_attr *attr)
 	if (attr->prog_type != BPF_PROG_TYPE_RAW_TRACEPOINT || attr->insn_cnt == 0 ||
 	    code[attr->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))
 		fake__violation("a program that doesn't end");
-	return new_fd(FAKE_BPF_CODE);
+	for (uint32_t i = 0; i < attr->insn_cnt; i++) {
+		if (code[i].code == (BPF_JMP | BPF_CALL) &&
+		    code[i].imm == BPF_FUNC_perf_event_read_value)
+			return new_fd(FAKE_BPF_SWITCH);
+	}
+	return new_fd(FAKE_BPF_CHILD);
+}
+
+static int open_tracepoint(const union bpf_attr *attr)
+{
+	const struct fake_fd *slot = fake__fd((int)attr->raw_tracepoint.prog_fd);
+	const char *name = pointer(attr->raw_tracepoint.name);
+
+	if (!slot || slot->bpf != (!strcmp(name, "sched_switch")   ? FAKE_BPF_SWITCH
+	                           : !strcmp(name, "task_newtask") ? FAKE_BPF_CHILD
+	                                                           : FAKE_NO_BPF))
+		fake__violation("a program that isn't for the tracepoint '%s'", name);
+	return new_fd(FAKE_BPF_LINK);
 }
 
 static int tell_about(const union bpf_attr *attr)
@@ -154,7 +171,7 @@ int fake__bpf(int command, union bpf_attr *attr, size_t size_bytes)
 	case BPF_PROG_LOAD:
 		return load(attr);
 	case BPF_RAW_TRACEPOINT_OPEN:
-		return new_fd(FAKE_BPF_LINK);
+		return open_tracepoint(attr);
 	case BPF_PROG_TEST_RUN:
 		return run_program(attr);
 	case BPF_OBJ_GET_INFO_BY_FD:

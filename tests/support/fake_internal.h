@@ -61,7 +61,8 @@ struct fake_fd {
 		FAKE_BPF_EVENTS,
 		FAKE_BPF_SUMS,
 		FAKE_BPF_PIDS,
-		FAKE_BPF_CODE,
+		FAKE_BPF_SWITCH, /* the program of context switches */
+		FAKE_BPF_CHILD,
 		FAKE_BPF_LINK
 	} bpf;
 	struct {
