@@ -3,6 +3,7 @@
 api_tests = \
 	tests/api/test_attr \
 	tests/api/test_bpf \
+	tests/api/test_bpf_busy \
 	tests/api/test_cancel \
 	tests/api/test_cgroup \
 	tests/api/test_closed \
@@ -56,6 +57,8 @@ api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_attr_LDADD = $(api_libs)
 tests_api_test_bpf_LDADD = $(api_libs)
+tests_api_test_bpf_busy_LDADD = $(api_libs)
+EXTRA_DIST += tests/api/bpf_here.h
 tests_api_test_cancel_LDADD = $(api_libs)
 tests_api_test_cgroup_LDADD = $(api_libs)
 tests_api_test_closed_LDADD = $(api_libs)

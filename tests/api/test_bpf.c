@@ -5,17 +5,14 @@
  * isn't permitted the refusal must say why, and leave nothing. Sees the installed header and the
  * shared library alone.
  */
-#include "wander.h"
+#include "bpf_here.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,71 +153,6 @@ static void actor_end(struct actor *actor)
 	ck_assert_int_eq(waitpid(actor->pid, NULL, 0), actor->pid);
 }
 
-/* A process that touches a page after the other, on any CPU, and counts them. */
-static pid_t start_toucher(_Atomic long long *touched)
-{
-	pid_t pid = fork();
-	struct wander_work work;
-
-	ck_assert_int_ge(pid, 0);
-	while (pid == 0) {
-		wander_create(&work, 256);
-		for (int i = 0; i < 256; i++) {
-			work.pages[(size_t)i * work.page_bytes] = 1;
-			atomic_fetch_add(touched, 1);
-		}
-		wander_destroy(&work);
-	}
-	return pid;
-}
-
-static void kill_and_wait(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-}
-
-static struct ps_eventset *attach(enum ps_attribution_mode mode, pid_t pid)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_create(&set));
-	check_ok(ps_eventset_add(set, WANDER_EVENT));
-	check_ok(ps_eventset_set_attribution(set, mode));
-	check_ok(ps_eventset_attach_process(set, pid));
-	return set;
-}
-
-/* NULL, or why BPF can't be had here: then it is in words to act on, and nothing is left. */
-static const char *obstacle(void)
-{
-	static char reason[1024];
-	size_t before = here_count_descriptors();
-	struct ps_eventset *set = attach(PS_ATTRIBUTE_BPF, getpid());
-	int result = ps_start(set);
-
-	snprintf(reason, sizeof reason, "%s", ps_error_detail());
-	if (result != PS_OK) {
-		ck_assert_msg(strstr(reason, "BPF") || strstr(reason, "all tasks of a CPU"), "%s",
-		              reason);
-		ck_assert_msg(result == PS_EPERM || result == PS_ENOSUPP || result == PS_ECOUNT,
-		              "%d: %s", result, reason);
-	}
-	ps_eventset_destroy(set);
-	ck_assert_uint_eq(here_count_descriptors(), before);
-	return result == PS_OK ? NULL : reason;
-}
-
-#define skip_if_obstructed()                   \
-	do {                                   \
-		wander_skip_if_obstructed();   \
-		const char *why_ = obstacle(); \
-		if (why_) {                    \
-			ps_test_skip(why_);    \
-			return;                \
-		}                              \
-	} while (0)
-
 static long long part(int index, uint64_t timestamp)
 {
 	return wander_part(here.topology, wander_cpu(index), timestamp, PS_ATTRIBUTION_EXACT);
@@ -256,11 +188,10 @@ END_TEST
  * created. Another process touches pages all the time. */
 START_TEST(the_counts_are_those_of_per_cpu_events)
 {
-	static _Atomic long long ignored;
 	uint64_t by_bpf = 0, by_events = 0;
 
 	skip_if_obstructed();
-	pid_t outsider = start_toucher(&ignored);
+	pid_t outsider = start_toucher();
 	struct actor actor = actor_start();
 	actor_tell(&actor, 'w');
 	struct ps_eventset *events = attach(PS_ATTRIBUTE_EXACT, actor.pid);
@@ -282,39 +213,6 @@ START_TEST(the_counts_are_those_of_per_cpu_events)
 	actor_end(&actor);
 	ps_eventset_destroy(events);
 	ps_eventset_destroy(bpf);
-}
-END_TEST
-
-/* The task that runs as a reading is made has all that it did until then. */
-START_TEST(a_reading_has_what_a_running_task_did)
-{
-	struct ps_eventset *set;
-
-	skip_if_obstructed();
-	_Atomic long long *touched =
-	    mmap(NULL, sizeof *touched, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert(touched != MAP_FAILED);
-	pid_t pid = start_toucher(touched);
-	while (atomic_load(touched) < 256)
-		sched_yield();
-	set = attach(PS_ATTRIBUTE_BPF, pid);
-	long long before = atomic_load(touched);
-	check_ok(ps_start(set));
-	long long after = atomic_load(touched);
-	for (int i = 0; i < 200; i++) {
-		uint64_t timestamp = 0;
-		long long least = atomic_load(touched) - after - 1;
-		check_ok(ps_read(set, here.root, &timestamp, NULL));
-		long long counted = here_sum(WANDER_EVENT, timestamp);
-		/* A few more than it counts itself: of the list of its memory. */
-		long long most = atomic_load(touched) - before + 1;
-		ck_assert_int_ge(counted, least);
-		ck_assert_int_le(counted, most + most / 100 + 20);
-	}
-	kill_and_wait(pid);
-	check_ok(ps_stop(set, here.root, NULL, NULL));
-	ps_eventset_destroy(set);
-	munmap(touched, sizeof *touched);
 }
 END_TEST
 
@@ -371,6 +269,8 @@ START_TEST(a_number_that_is_used_again_is_another_process)
 	ps_eventset_destroy(set);
 	if (!may_set)
 		ps_test_skip("/proc/sys/kernel/ns_last_pid can't be written to");
+	else if (again != actor.pid + 2)
+		ps_test_skip("others took the number each time");
 }
 END_TEST
 
@@ -409,7 +309,6 @@ static void add(TCase *tests)
 	tcase_add_checked_fixture(tests, here_setup, here_teardown);
 	tcase_add_test(tests, known_work_of_two_threads_is_split_by_cpu);
 	tcase_add_test(tests, the_counts_are_those_of_per_cpu_events);
-	tcase_add_test(tests, a_reading_has_what_a_running_task_did);
 	tcase_add_test(tests, a_number_that_is_used_again_is_another_process);
 	tcase_add_test(tests, a_fork_of_the_counting_process_changes_nothing);
 }
