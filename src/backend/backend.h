@@ -57,7 +57,6 @@ struct ps__target {
 	const struct ps__clock_place *clocks;
 	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
-	bool is_by_bpf;    /* a PROCESS, with instance_cpus, and without roots: bpf.c counts it */
 	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs instance_cpus */
 	/* The kernel enables the events at the task's next exec; start doesn't */
 	bool enables_on_exec;

@@ -18,17 +18,10 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 	set->counters.target.instance_count = 0;
 	set->counters.target.instance_cpus = NULL;
 	set->counters.target.has_records = false;
-	set->counters.target.is_by_bpf = false;
 	ps__os_free(set->attribution.per_cpu.cpus);
 	set->attribution.per_cpu.cpus = NULL;
 	ps__set_forget_clocks(set);
 	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
-}
-
-bool ps__set_demands_bpf(const struct ps_eventset *set)
-{
-	return set->attribution.mode == PS_ATTRIBUTE_BPF &&
-	       set->counters.target.kind == PS__TARGET_PROCESS;
 }
 
 /* Tasks are told apart by counters on each CPU alone. */

@@ -67,8 +67,12 @@ uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 /* method_per_cpu.c: an instance's counts, and its times. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
 
-/* attribution.c: the mode is for a process alone. */
-bool ps__set_demands_bpf(const struct ps_eventset *set);
+/* The mode is for a process alone. */
+static inline bool ps__set_demands_bpf(const struct ps_eventset *set)
+{
+	return set->attribution.mode == PS_ATTRIBUTE_BPF &&
+	       set->counters.target.kind == PS__TARGET_PROCESS;
+}
 
 /* method_cgroup.c: instances that are counted for a set on their CPUs. The CPU of the reading is
  * the method's to find. */

@@ -28,10 +28,7 @@ static size_t count_supported(const struct ps_eventset *set)
 
 static size_t count_roots(const struct ps_eventset *set)
 {
-	bool has_roots =
-	    set->counters.target.kind == PS__TARGET_PROCESS && !set->counters.target.is_by_bpf;
-
-	return has_roots ? set->counters.target.root_count : 1;
+	return set->counters.target.root_count ? set->counters.target.root_count : 1;
 }
 
 /* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That

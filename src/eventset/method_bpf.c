@@ -19,7 +19,6 @@ static int prepare_bpf(struct ps_eventset *set)
 		return ps__fail(PS_ENOSUPP,
 		                "attribution by BPF can't begin with an exec "
 		                "(ps_eventset_set_enable_on_exec): PS_ATTRIBUTE_EXACT can");
-	set->counters.target.is_by_bpf = true;
 	return ps__set_list_cpus(set);
 }
 

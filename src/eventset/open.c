@@ -22,8 +22,8 @@ static int open_backend(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	struct ps__backend *backend = set->counters.papi ? ps__papi_create(set->counters.papi)
-	                              : set->counters.target.is_by_bpf ? ps__bpf_create()
-	                                                               : ps__perf_create();
+	                              : ps__set_demands_bpf(set) ? ps__bpf_create()
+	                                                         : ps__perf_create();
 
 	set->counters.target.enables_on_exec = set->counters.enables_on_exec;
 	set->counters.target.tells_tasks =
@@ -202,8 +202,7 @@ static bool can_be_read(const struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->counters.backend;
 
-	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS ||
-	    set->counters.target.is_by_bpf)
+	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return true;
 	uint64_t *totals =
 	    ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
@@ -220,8 +219,7 @@ static bool can_be_read(const struct ps_eventset *set)
 static void note_unknown_threads(struct ps_eventset *set)
 {
 	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||
-	    set->counters.target.is_by_bpf || set->counters.task.fd >= 0 ||
-	    set->counters.enables_on_exec)
+	    ps__set_demands_bpf(set) || set->counters.task.fd >= 0 || set->counters.enables_on_exec)
 		return;
 	snprintf(set->attribution.why, sizeof set->attribution.why,
 	         "no /proc is mounted: of the threads that process %d had when it was attached, "

@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 #include <errno.h>
@@ -115,7 +116,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 	struct list list = {0};
 
 	ps__set_forget_roots(set);
-	if (set->counters.target.kind != PS__TARGET_PROCESS)
+	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return PS_OK;
 	int result = list_threads(set, &list);
 	if (result == -ENOMEM)
@@ -136,7 +137,7 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 {
 	struct list now = {0};
 
-	if (set->counters.target.kind != PS__TARGET_PROCESS || set->counters.target.is_by_bpf)
+	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return false;
 	/* A process that has ended, or no descriptor to look with: to open its threads again would
 	 * be of no use. */

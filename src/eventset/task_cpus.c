@@ -24,7 +24,7 @@ static int append_cpu(int cpu, void *context)
 int ps__set_list_cpus(struct ps_eventset *set)
 {
 	bool must_be_online =
-	    set->counters.target.kind == PS__TARGET_CGROUP || set->counters.target.is_by_bpf;
+	    set->counters.target.kind == PS__TARGET_CGROUP || ps__set_demands_bpf(set);
 	const char *path = must_be_online ? ONLINE : PRESENT;
 	char text[4096];
 
