@@ -245,8 +245,6 @@ static bool count_set_mode(struct ps_eventset *model, const struct stat_target *
 		mode = PS_ATTRIBUTE_LOOKS;
 	if (target->method == STAT_METHOD_BPF)
 		mode = PS_ATTRIBUTE_BPF;
-	/* perfsage looks at the tasks all the time: that is worth more than a library's looks. */
-	ps__set_limit_copies(model, PS__CHEAP_COPIES);
 	if (ps_eventset_set_attribution(model, mode) == PS_OK)
 		return true;
 	tool_complain("%s", ps_error_detail());

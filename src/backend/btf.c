@@ -197,7 +197,7 @@ int ps__btf_find_offset(const char *type, const char *member, size_t *offset)
 	if (fd >= 0)
 		ps__os.close(fd);
 	if (!bytes && ps__event_is_shortage(error))
-		return ps__bpf_explain(BPF_PROG_LOAD, KERNEL_BTF, error);
+		return ps__bpf_explain(BPF_PROG_LOAD, PS__BTF_FILE, error);
 	if (!bytes)
 		return ps__fail(
 		    PS_ENOSUPP,

@@ -119,7 +119,6 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	set->recorder.reserved_rows = model->recorder.reserved_rows;
 	set->recorder.history = model->recorder.history;
 	set->attribution.mode = model->attribution.mode;
-	ps__set_limit_copies(set, model->attribution.time_share.most_copies);
 	set->counters.enables_on_exec = model->counters.enables_on_exec;
 	set->counters.wants_tasks = model->counters.wants_tasks;
 	*out = set;

@@ -70,9 +70,6 @@ struct ps__time_share {
 	 * known */
 	int *stayed;
 	struct ps__looks *looks; /* they tell the times; NULL: the clocks do */
-	/* A created task may take so many copies more than one of each event before that is costly;
-	 * 0: PS__COSTLY_COPIES in all */
-	size_t most_copies;
 	bool is_assigned; /* something since ps_start, with this label at worst */
 	unsigned weakest;
 };

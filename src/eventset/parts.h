@@ -36,10 +36,7 @@ void ps__set_note_missing(struct ps_eventset *set);
  * (doc/measurements). */
 #define PS__CHEAP_COPIES 15
 
-/* time_share.c: a limit that is lower than PS__COSTLY_COPIES, for who looks at the tasks
- * between readings. It holds from the next opening on. */
-void ps__set_limit_copies(struct ps_eventset *set, size_t most_copies);
-/* The copies of events and clocks that a created task takes; 0: the set's counts aren't shared out
+/* time_share.c. The copies of events and clocks that a created task takes; 0: the set's counts aren't shared out
  * by time, or it isn't open. */
 size_t ps__set_time_share_copies(const struct ps_eventset *set);
 /* Do looks tell the times? Each look between two readings makes the estimate better:

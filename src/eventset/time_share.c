@@ -20,7 +20,7 @@ void ps__set_forget_clocks(struct ps_eventset *set)
 	ps__os_free(share->known);
 	ps__os_free(share->stayed);
 	ps__looks_destroy(share->looks);
-	*share = (struct ps__time_share){.most_copies = share->most_copies};
+	*share = (struct ps__time_share){0};
 	set->counters.target.clocks = NULL;
 	set->counters.target.clock_count = 0;
 }
@@ -144,10 +144,7 @@ static int count_cpu(int cpu, void *context)
 
 bool ps__set_is_costly(const struct ps_eventset *set)
 {
-	size_t most = set->attribution.time_share.most_copies;
-	size_t copies = set->events.count * ps__set_count_present_cpus();
-
-	return most ? copies > set->events.count + most : copies >= PS__COSTLY_COPIES;
+	return set->events.count * ps__set_count_present_cpus() >= PS__COSTLY_COPIES;
 }
 
 bool ps__set_has_few_clocks(const struct ps_eventset *set)
@@ -159,11 +156,6 @@ bool ps__set_has_few_clocks(const struct ps_eventset *set)
 		ps__locate_for_each_allowed(set->counters.target.roots[0], count_cpu, &clocks);
 	return clocks > 0 && clocks <= PS__CHEAP_COPIES &&
 	       2 * (set->events.count + clocks) <= copies;
-}
-
-void ps__set_limit_copies(struct ps_eventset *set, size_t most_copies)
-{
-	set->attribution.time_share.most_copies = most_copies;
 }
 
 size_t ps__set_time_share_copies(const struct ps_eventset *set)

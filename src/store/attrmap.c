@@ -9,7 +9,6 @@
 #include "base/identity.h"
 #include "base/list.h"
 
-#include <limits.h>
 #include <perfsage/thread.h>
 #include <string.h>
 #include <time.h>
@@ -93,29 +92,6 @@ static inline uint32_t attrmap_value_flags(uint16_t mark)
 	return (uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS;
 }
 
-void ps__value_lacks(struct ps_value *value)
-{
-	value->status = PS_STATUS_INCOMPLETE;
-	value->value = (long long)value->raw;
-}
-
-/* A multiplexed group's. */
-static void attrmap_estimate(struct ps_value *value)
-{
-	if (value->running_ns == 0) {
-		value->status = PS_STATUS_NEVER_SCHEDULED;
-		return;
-	}
-	value->status = PS_STATUS_SCALED;
-	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an
-	 * hour is 2^85. */
-	unsigned __int128 number =
-	    (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
-	value->value = number < LLONG_MAX ? (long long)number : LLONG_MAX;
-	if (number > LLONG_MAX)
-		value->flags |= PS_VALUE_SATURATED;
-}
-
 /*
  * An event that some kind of cores lacks. There it is not supported; though
  * what was counted elsewhere and attributed there all the same (last-cpu) is
@@ -189,7 +165,7 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
 		out->running_ns = 0;
 	}
 	if (out->running_ns < out->enabled_ns) {
-		attrmap_estimate(out);
+		ps__value_estimate(out);
 		if (mark & PS__MARK_TOOK_TURNS && out->attribution < PS_ATTRIBUTION_MIXED)
 			out->attribution = PS_ATTRIBUTION_MIXED;
 	}
@@ -243,70 +219,6 @@ bool ps__recording_value(const struct ps__history *history, size_t row, size_t c
 	                        ps__history_row_of(history, ps__history_chunk(history, row), row),
 	                        column, out);
 }
-
-/* The weaker of two: an event that one part's core can't count takes nothing
- * from what others counted. */
-static enum ps_status attrmap_weaker_status(enum ps_status one, enum ps_status other)
-{
-	if (one == PS_STATUS_NOT_SUPPORTED)
-		return other;
-	if (other == PS_STATUS_NOT_SUPPORTED)
-		return one;
-	return one > other ? one : other;
-}
-
-/* A sum that wraps would look like a small number. */
-static long long attrmap_add_count(long long one, long long other, uint32_t *flags)
-{
-	long long sum;
-
-	if (!__builtin_add_overflow(one, other, &sum))
-		return sum;
-	*flags |= PS_VALUE_SATURATED;
-	return other < 0 ? LLONG_MIN : LLONG_MAX;
-}
-
-static uint64_t attrmap_add_time(uint64_t one, uint64_t other, uint32_t *flags)
-{
-	uint64_t sum;
-
-	if (!__builtin_add_overflow(one, other, &sum))
-		return sum;
-	*flags |= PS_VALUE_SATURATED;
-	return UINT64_MAX;
-}
-
-void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part)
-{
-	if ((*parts)++ == 0) {
-		*sum = *part;
-		return;
-	}
-	if (part->timestamp > sum->timestamp)
-		sum->timestamp = part->timestamp;
-	sum->value = attrmap_add_count(sum->value, part->value, &sum->flags);
-	/* Counts that the caller stored may be negative. */
-	sum->raw =
-	    (uint64_t)attrmap_add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
-	sum->enabled_ns = attrmap_add_time(sum->enabled_ns, part->enabled_ns, &sum->flags);
-	sum->running_ns = attrmap_add_time(sum->running_ns, part->running_ns, &sum->flags);
-	sum->status = attrmap_weaker_status(sum->status, part->status);
-	if (part->attribution > sum->attribution)
-		sum->attribution = part->attribution;
-	sum->flags |= part->flags | PS_VALUE_MERGED;
-}
-
-void ps__value_finish(struct ps_value *sum)
-{
-	if (sum->status == PS_STATUS_NEVER_SCHEDULED && sum->running_ns > 0)
-		attrmap_estimate(sum);
-	if (sum->status == PS_STATUS_INCOMPLETE)
-		ps__value_lacks(sum);
-	/* By chance more was extrapolated, and taken off here, than there was. */
-	if (sum->flags & PS_VALUE_SAMPLED && sum->value < 0)
-		sum->value = 0;
-}
-
 /* One attempt at the newest part in one history. */
 PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__column *column,
                             struct cell *out)

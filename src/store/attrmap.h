@@ -8,6 +8,7 @@
 #define PS_STORE_ATTRMAP_H
 
 #include "store/recording.h"
+#include "store/sum.h"
 
 /* The first history of a Thread; newer ones come first. Pairs with the release
  * in ps__recording_attach_history. */
@@ -32,16 +33,6 @@ bool ps__recording_value(const struct ps__history *history, size_t row, size_t c
  * meanwhile. */
 bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
                       struct ps_value *out);
-
-/* The value is at least what was counted: an estimate is no bound. */
-void ps__value_lacks(struct ps_value *value);
-
-/* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
- * what becomes of each field. The sum is a value only after ps__value_finish. */
-void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
-/* Where the counter was never on the hardware, it is taken to have counted as
- * fast as elsewhere: an estimate. */
-void ps__value_finish(struct ps_value *sum);
 
 /* Threads by their index in the topology's array: [first, end). */
 struct ps__range {

@@ -15,4 +15,6 @@ src_store_libstore_la_SOURCES = \
 	src/store/recording.c \
 	src/store/recording.h \
 	src/store/search.c \
+	src/store/sum.c \
+	src/store/sum.h \
 	src/store/total.c

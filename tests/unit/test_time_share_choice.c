@@ -39,7 +39,7 @@ END_TEST
 /* 15 copies more than one of each event add a third to what creating a thread takes. */
 START_TEST(looks_are_taken_where_clocks_would_cost_much_too)
 {
-	struct ps_eventset *set = on_a_node(128, PS_ATTRIBUTE_AUTO), *clone;
+	struct ps_eventset *set = on_a_node(128, PS_ATTRIBUTE_AUTO);
 
 	fake_set_nofile(10000);
 	fake_task_affinity(500, "0-15");
@@ -47,18 +47,6 @@ START_TEST(looks_are_taken_where_clocks_would_cost_much_too)
 	ck_assert_ptr_eq(set->attribution.method, &ps__method_looks);
 	ps_eventset_destroy(set);
 	check_choice(4, PS_ATTRIBUTE_LOOKS, &ps__method_looks);
-	for (int cpus = 8; cpus <= 9; cpus++) {
-		set = on_a_node(cpus, PS_ATTRIBUTE_AUTO);
-		fake_task_affinity(500, "0-7");
-		ps__set_limit_copies(set, PS__CHEAP_COPIES);
-		check_ok(ps_eventset_clone(&clone, set));
-		ps_eventset_destroy(set);
-		check_ok(ps_eventset_attach_process(clone, 500));
-		check_ok(ps_start(clone));
-		ck_assert_ptr_eq(clone->attribution.method,
-		                 cpus == 8 ? &ps__method_per_cpu : &ps__method_looks);
-		ps_eventset_destroy(clone);
-	}
 }
 END_TEST
 
