@@ -242,7 +242,7 @@ START_TEST(a_refusal_of_bpf_is_set_beside_the_capabilities)
 	    {"0", BPF_ALONE, EPERM, PS_FINDING_BLOCKED, "CAP_BPF is held, CAP_PERFMON is not held",
 	     "setcap cap_bpf,cap_perfmon+ep"},
 	    {"0", BOTH, EPERM, PS_FINDING_BLOCKED, "a security module or the lockdown", NULL},
-	    {"2", NO_CAPABILITY, EPERM, PS_FINDING_BLOCKED, "seccomp filter", "--cap-add BPF"},
+	    {"2", NO_CAPABILITY, EPERM, PS_FINDING_BLOCKED, "needs CAP_BPF and CAP_PERFMON", "--cap-add BPF"},
 	    {"0", BOTH, ENOSYS, PS_FINDING_ABSENT, "the kernel has no bpf(2)", NULL},
 	    {"0", BOTH, EINVAL, PS_FINDING_ABSENT, "Linux 5.10 or later", NULL},
 	    {"0", BOTH, EMFILE, PS_FINDING_BLOCKED, "ulimit -n", NULL},
