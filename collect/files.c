@@ -3,58 +3,63 @@
  * written there. */
 #include "collect/files.h"
 
+#include "base/kept.h"
+#include "collect/hush.h"
+#include "output/destination.h"
+
+#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Used by one thread at a time: callers hold the collector's lock. */
 static struct {
-	bool is_open;
 	int descriptor;
-	dev_t device;
-	ino_t inode;
+	uint64_t identity; /* 0: it was never open */
 } kept[COLLECT_FILES];
-
-static bool files_are_same(enum collect_file file)
-{
-	struct stat what;
-
-	return kept[file].is_open && fstat(kept[file].descriptor, &what) == 0 &&
-	       what.st_dev == kept[file].device && what.st_ino == kept[file].inode;
-}
 
 /* perfsage has made it. If it is gone, nothing else by its name is the right one. */
 static int files_open(const char *name)
 {
-	return open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
+}
+
+/* -1 with errno. */
+static int files_find(enum collect_file file, const char *name)
+{
+	int fd = kept[file].descriptor;
+
+	if (kept[file].identity && ps__kept_identity(fd) == kept[file].identity)
+		return fd;
+	fd = files_open(name);
+	kept[file].descriptor = fd;
+	kept[file].identity = fd < 0 ? 0 : ps__kept_identity(fd);
+	if (kept[file].identity || fd < 0)
+		return fd;
+	close(fd);
+	return errno = EINVAL, -1;
 }
 
 void collect_files_keep(enum collect_file file, const char *name)
 {
-	struct stat what;
-
-	if (files_are_same(file))
-		return;
-	int descriptor = files_open(name);
-	kept[file].is_open = descriptor >= 0 && fstat(descriptor, &what) == 0;
-	if (!kept[file].is_open)
-		return;
-	kept[file].descriptor = descriptor;
-	kept[file].device = what.st_dev;
-	kept[file].inode = what.st_ino;
+	files_find(file, name);
 }
 
-int collect_files_get(enum collect_file file, const char *name)
+int collect_files_put(int fd, const char *text, size_t length)
 {
-	return files_are_same(file) ? kept[file].descriptor : files_open(name);
+	struct collect_hush hush;
+
+	collect_hush_begin(&hush);
+	int error = ps__destination_write_all(fd, text, length);
+	collect_hush_end(&hush);
+	return error;
 }
 
-void collect_files_release(int descriptor)
+int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length)
 {
-	for (int file = 0; file < COLLECT_FILES; file++) {
-		if (kept[file].is_open && kept[file].descriptor == descriptor)
-			return;
-	}
-	close(descriptor);
+	int fd = files_find(file, name);
+
+	return fd < 0 ? errno : collect_files_put(fd, text, length);
 }

@@ -7,6 +7,8 @@
 #ifndef PS_COLLECT_FILES_H
 #define PS_COLLECT_FILES_H
 
+#include <stddef.h>
+
 enum collect_file {
 	COLLECT_JOURNAL,
 	COLLECT_REPORTS,
@@ -16,9 +18,11 @@ enum collect_file {
 /* Opens the file, unless it is open. */
 void collect_files_keep(enum collect_file file, const char *name);
 
-/* A descriptor for writing at the end, to be given back by collect_files_release. -1 with errno. A
- * program may close what it doesn't know: then the file is opened anew. */
-int collect_files_get(enum collect_file file, const char *name);
-void collect_files_release(int descriptor);
+/* Writes the text at the file's end. A file that is gone from its descriptor is opened anew, as the
+ * program may put another one in its place. 0, or an errno. */
+int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length);
+
+/* Writes to any descriptor. No signal ends the program. 0, or an errno. */
+int collect_files_put(int fd, const char *text, size_t length);
 
 #endif

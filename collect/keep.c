@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program neither closes nor overwrites the descriptors with which its marks are counted: it
- * has not opened them. They get high numbers, so that the program's own stay what they were, and
- * calls that close them find nothing there.
+ * A program that closes descriptors which it has not opened leaves those of perfsage alone. They
+ * get high numbers, so that the program's own stay what they were, and calls that close them find
+ * nothing there. Only dup2 and dup3 put something in their place, as the program wants that number.
  *
  * All of this may run in a signal handler, before any constructor, or in a child of vfork, which
  * shares the memory and has descriptors of its own. So nothing is allocated or locked. The table
- * may be out of date: the kernel's id tells whether an event is still under its number.
+ * may be out of date: the identity tells whether the same thing is still under its number.
  */
 #include "base/kept.h"
 
@@ -14,10 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,11 +23,10 @@
 #endif
 #define RANGE_CLOEXEC (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed */
 
-#define HIGH_NUMBER 1024 /* as select(2) takes none from there on */
-#define NUMBERS     8192 /* events under others can be closed */
+#define NUMBERS 8192 /* descriptors under others can be closed */
 
 struct keep_place {
-	_Atomic uint64_t id; /* the kernel's; 0: no event was ever here */
+	_Atomic uint64_t id; /* ps__kept_identity; 0: nothing was ever here */
 	_Atomic(_Atomic uint64_t *) losses;
 };
 
@@ -40,29 +36,13 @@ static _Atomic unsigned first_number = NUMBERS, end_number;
 
 static bool keep_has(unsigned fd)
 {
-	uint64_t found = 0;
-
 	if (fd < atomic_load(&first_number) || fd >= atomic_load(&end_number))
 		return false;
 	uint64_t id = atomic_load(&places[fd].id);
 	int error = errno;
-	bool has_it = id && ioctl((int)fd, PERF_EVENT_IOC_ID, &found) >= 0 && found == id;
+	bool has_it = id && ps__kept_identity((int)fd) == id;
 	errno = error;
 	return has_it;
-}
-
-/* A new event has the lowest number, which the program's next file would have had. */
-static int keep_move(int fd)
-{
-	struct rlimit limit = {0};
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	int least = limit.rlim_cur / 2 < HIGH_NUMBER ? (int)(limit.rlim_cur / 2) : HIGH_NUMBER;
-	int moved = fd < least ? fcntl(fd, F_DUPFD_CLOEXEC, least) : -1;
-	if (moved < 0)
-		return fd;
-	syscall(SYS_close, fd);
-	return moved;
 }
 
 static void keep_widen(unsigned fd)
@@ -78,10 +58,10 @@ static void keep_widen(unsigned fd)
 __attribute__((visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses)
 {
 	int error = errno;
-	int kept = keep_move(fd);
-	uint64_t id = 0;
+	int kept = ps__kept_move(fd);
+	uint64_t id = ps__kept_identity(kept);
 
-	if (kept < NUMBERS && ioctl(kept, PERF_EVENT_IOC_ID, &id) >= 0) {
+	if (kept < NUMBERS && id) {
 		atomic_store(&places[kept].losses, losses);
 		atomic_store(&places[kept].id, id);
 		keep_widen((unsigned)kept);
@@ -168,13 +148,15 @@ void closefrom(int least)
 		real((int)first);
 }
 
-/* The program gets the number. The event that was there is lost, and who reads it is told before:
- * it would read the program's file. */
+/* The program gets the number. An event that was there is lost, and who reads it is told before: it
+ * would read the program's file. */
 static void keep_yield(int from, int to)
 {
 	if (from == to || to < 0 || !keep_has((unsigned)to))
 		return;
-	atomic_fetch_add(atomic_load(&places[to].losses), 1);
+	_Atomic uint64_t *losses = atomic_load(&places[to].losses);
+	if (losses)
+		atomic_fetch_add(losses, 1);
 }
 
 __attribute__((visibility("default"))) int dup2(int from, int to)

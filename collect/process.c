@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "collect/files.h"
-#include "collect/hush.h"
 #include "collect/report.h"
 #include "collect/threads.h"
 #include "region/profile.h"
@@ -21,19 +20,16 @@
 /* A line for perfsage: which process has marks, and which one left a report. */
 __attribute__((format(printf, 1, 2))) static void process_note(const char *format, ...)
 {
-	const char *name = collect_settings_journal();
-	int fd = name ? collect_files_get(COLLECT_JOURNAL, name) : -1;
-	struct collect_hush hush;
+	const char *journal = collect_settings_journal();
+	char line[128];
 	va_list arguments;
 
-	if (fd < 0)
+	if (!journal)
 		return;
-	collect_hush_begin(&hush);
 	va_start(arguments, format);
-	vdprintf(fd, format, arguments);
+	int length = vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	collect_hush_end(&hush);
-	collect_files_release(fd);
+	collect_files_write(COLLECT_JOURNAL, journal, line, (size_t)length);
 }
 
 static void process_keep_files(const struct collect_settings *settings)

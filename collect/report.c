@@ -6,7 +6,6 @@
 #include "base/os.h"
 #include "collect/exchange.h"
 #include "collect/files.h"
-#include "collect/hush.h"
 #include "collect/tree.h"
 #include "output/buffer.h"
 #include "output/number.h"
@@ -25,6 +24,11 @@
 
 #define NEW_MODE     0666
 #define NAME_COLUMNS 12 /* of a line below the table */
+
+struct report_text {
+	char *text;
+	size_t length;
+};
 
 void collect_report_sum(struct collect_report *report)
 {
@@ -235,40 +239,29 @@ static int report_write_to(const struct collect_report *report, bool is_continue
 	                                      : collect_report_make(report, is_continued, stream);
 }
 
-/* 0, or an errno. */
-static int report_write_all(int fd, const char *text, size_t length)
+/* Whole before a descriptor is taken: that takes milliseconds, in which another thread of the
+ * program may put its own file in the descriptor's place. */
+static int report_compose(const struct collect_report *report, bool is_continued,
+                          struct report_text *out)
 {
-	while (length) {
-		ssize_t written = write(fd, text, length);
-		if (written < 0 && errno != EINTR)
-			return errno;
-		text += written > 0 ? written : 0;
-		length -= written > 0 ? (size_t)written : 0;
-	}
-	return 0;
-}
-
-static int report_put(const struct collect_report *report, int fd, const char *name)
-{
-	struct collect_hush hush;
-	struct stat what;
-	char *text = NULL;
-	size_t length = 0;
-	bool is_continued = fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && what.st_size > 0;
-	FILE *stream = open_memstream(&text, &length);
+	struct report_text made = {.text = NULL};
+	FILE *stream = open_memstream(&made.text, &made.length);
 
 	if (!stream)
 		return ps__fail_memory("a report");
 	int result = report_write_to(report, is_continued, stream);
 	if (fclose(stream) != 0 && result == PS_OK)
 		result = ps__fail_memory("a report");
-	collect_hush_begin(&hush);
-	int error = result == PS_OK ? report_write_all(fd, text, length) : 0;
-	collect_hush_end(&hush);
-	free(text);
-	if (error)
-		return ps__fail(PS_ESYS, "'%s' can't be written: %s", name, strerror(error));
+	if (result == PS_OK)
+		*out = made;
+	else
+		free(made.text);
 	return result;
+}
+
+static int report_fail(const char *name, int error)
+{
+	return ps__fail(PS_ESYS, "'%s' can't be written: %s", name, strerror(error));
 }
 
 /* "OUTPUT.PID.BEGAN.part"; NULL for lack of memory, or if the report goes to no file. */
@@ -287,30 +280,42 @@ static char *report_name_beside(const struct collect_report *report, const char 
 	return copy;
 }
 
-static int report_flush_to(const struct collect_report *report, const char *whole,
-                           const char *begun)
+/* 0, or an errno. */
+static int report_put_new(const char *name, int flags, const struct report_text *report)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, NEW_MODE);
+
+	if (fd < 0)
+		return errno;
+	int error = collect_files_put(fd, report->text, report->length);
+	close(fd);
+	return error;
+}
+
+static int report_flush_to(const struct report_text *report, const char *whole, const char *begun)
 {
 	unlink(begun);
-	int fd = open(begun, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, NEW_MODE);
-	if (fd < 0)
-		return ps__fail(PS_ESYS, "'%s' can't be opened: %s", begun, strerror(errno));
-	int result = report_put(report, fd, begun);
-	close(fd);
-	if (result == PS_OK && rename(begun, whole) < 0)
-		result = ps__fail(PS_ESYS, "'%s' can't be written: %s", whole, strerror(errno));
-	if (result != PS_OK)
-		unlink(begun);
-	return result;
+	int error = report_put_new(begun, O_EXCL | O_NOFOLLOW, report);
+	if (!error && rename(begun, whole) < 0)
+		error = errno;
+	if (!error)
+		return PS_OK;
+	unlink(begun);
+	return report_fail(whole, error);
 }
 
 int collect_report_flush(const struct collect_report *report)
 {
 	char *whole = report_name_beside(report, "part");
 	char *begun = report_name_beside(report, "begun");
+	struct report_text made = {.text = NULL};
 	int result = PS_ENOSUPP;
 
 	if (whole && begun)
-		result = report_flush_to(report, whole, begun);
+		result = report_compose(report, false, &made);
+	if (made.text)
+		result = report_flush_to(&made, whole, begun);
+	free(made.text);
 	free(whole);
 	free(begun);
 	return result;
@@ -325,26 +330,30 @@ static void report_drop_flushed(const struct collect_report *report)
 	free(whole);
 }
 
-static int report_open(const char *name)
+static bool report_is_continued(const char *name)
 {
-	if (collect_settings_journal())
-		return collect_files_get(COLLECT_REPORTS, name);
-	return open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | O_CREAT, NEW_MODE);
+	struct stat what;
+
+	return (name ? stat(name, &what) : fstat(STDERR_FILENO, &what)) == 0 &&
+	       S_ISREG(what.st_mode) && what.st_size > 0;
 }
 
 int collect_report_write(const struct collect_report *report)
 {
 	const char *name = report->settings->output;
+	struct report_text made;
+	int result = report_compose(report, report_is_continued(name), &made);
 
-	if (!name)
-		return report_put(report, STDERR_FILENO, "stderr");
-	int fd = report_open(name);
-	if (fd < 0)
-		return ps__fail(PS_ESYS, "PERFSAGE_OUTPUT: '%s' can't be opened: %s", name,
-		                strerror(errno));
-	int result = report_put(report, fd, name);
-	collect_files_release(fd);
-	if (result == PS_OK)
+	if (result != PS_OK)
+		return result;
+	int error = !name ? collect_files_put(STDERR_FILENO, made.text, made.length)
+	            : collect_settings_journal()
+	                ? collect_files_write(COLLECT_REPORTS, name, made.text, made.length)
+	                : report_put_new(name, O_APPEND | O_NOCTTY, &made);
+	free(made.text);
+	if (error)
+		return report_fail(name ? name : "stderr", error);
+	if (name)
 		report_drop_flushed(report);
-	return result;
+	return PS_OK;
 }

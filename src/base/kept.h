@@ -1,20 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The preloaded library keeps the program from closing descriptors of events: perfsage opened them
- * in a process that knows nothing of it.
+ * The preloaded library keeps the program from closing descriptors of events and of perfsage's
+ * files: perfsage opened them in a process that knows nothing of it.
  */
 #ifndef PS_BASE_KEPT_H
 #define PS_BASE_KEPT_H
 
+#include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-/* Takes over the descriptor of an event that was just opened, and returns its number from now on: a
- * high one if there is room. Before the program puts something else there it adds 1 to *losses. The
- * function is NULL where the library is not preloaded. */
+#define PS__KEPT_NUMBER 1024 /* as select(2) takes none from there on */
+#define PS__KEPT_FILE   ((uint64_t)1 << 63)
+
+/* Takes over the descriptor of an event or of a regular file that was just opened, and returns its
+ * number from now on: a high one if there is room. Before the program puts something else there it
+ * adds 1 to *losses, unless losses is NULL. The function is NULL where the library is not
+ * preloaded.
+ */
 __attribute__((weak, visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses);
 
 /* Counts how often a descriptor of this library's may have been lost so. */
 extern _Atomic uint64_t ps__os_losses __attribute__((visibility("hidden")));
+
+/* Tells whether the same event or regular file is still under the number. 0: it is neither. */
+static inline uint64_t ps__kept_identity(int fd)
+{
+	uint64_t id = 0;
+	struct stat what;
+
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) >= 0)
+		return id;
+	if (fstat(fd, &what) < 0 || !S_ISREG(what.st_mode))
+		return 0;
+	return PS__KEPT_FILE | ((uint64_t)what.st_dev * 0x9e3779b97f4a7c15 ^ (uint64_t)what.st_ino);
+}
+
+/* A new descriptor has the lowest number, which the program's next file would have had. */
+static inline int ps__kept_move(int fd)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	int least =
+	    limit.rlim_cur / 2 < PS__KEPT_NUMBER ? (int)(limit.rlim_cur / 2) : PS__KEPT_NUMBER;
+	int moved = fd < least ? fcntl(fd, F_DUPFD_CLOEXEC, least) : -1;
+	if (moved < 0)
+		return fd;
+	syscall(SYS_close, fd);
+	return moved;
+}
 
 #endif

@@ -32,8 +32,7 @@ struct part {
 	struct stat old;
 };
 
-/* 0, or an errno. A descriptor that doesn't block is waited for. */
-static int destination_write_all(int fd, const char *text, size_t length)
+int ps__destination_write_all(int fd, const char *text, size_t length)
 {
 	while (length > 0) {
 		ssize_t written = write(fd, text, length);
@@ -142,7 +141,7 @@ static int destination_write_file(const char *path, const struct ps__buffer *buf
 
 	if (code != PS_OK)
 		return code;
-	int error = destination_write_all(part.fd, buffer->text, buffer->length);
+	int error = ps__destination_write_all(part.fd, buffer->text, buffer->length);
 	if (!error)
 		error = destination_put_in_place(&part);
 	close(part.fd);
@@ -154,7 +153,7 @@ static int destination_write_file(const char *path, const struct ps__buffer *buf
 
 static int destination_write_fd(int fd, const struct ps__buffer *buffer)
 {
-	int error = destination_write_all(fd, buffer->text, buffer->length);
+	int error = ps__destination_write_all(fd, buffer->text, buffer->length);
 
 	return error ? ps__fail(PS_ESYS, "descriptor %d can't be written: %s", fd, strerror(error))
 	             : PS_OK;

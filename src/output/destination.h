@@ -16,6 +16,9 @@ struct ps__destination {
  * why. */
 char *ps__destination_resolve(const char *path);
 
+/* Writes all of it to the descriptor; one that doesn't block is waited for. 0, or an errno. */
+int ps__destination_write_all(int fd, const char *text, size_t length);
+
 /* Writes all of it and releases the buffer. PS_ENOMEM, PS_ESYS. */
 int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer);
 

@@ -19,6 +19,7 @@ tool_tests = \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
 	tests/tool/stat-groups \
+	tests/tool/stat-kept \
 	tests/tool/stat-looks \
 	tests/tool/stat-method \
 	tests/tool/stat-names \
@@ -38,7 +39,7 @@ tool_tests = \
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
-check_PROGRAMS += tests/tool/fields tests/tool/leaderless tests/tool/visits
+check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/leaderless tests/tool/visits
 tests_tool_closing_SOURCES = tests/tool/closing.c
 tests_tool_closing_LDADD =
 tests_tool_faults_SOURCES = tests/tool/faults.c
@@ -47,6 +48,10 @@ tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
+tests_tool_kept_SOURCES = tests/tool/kept.c
+tests_tool_kept_CFLAGS = -pthread $(WARNING_CFLAGS)
+tests_tool_kept_LDFLAGS = -pthread
+tests_tool_kept_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
 # All tasks of these are counted, and sanitizers have tasks of their own, which also keep a process from ending when its last
