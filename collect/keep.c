@@ -21,7 +21,7 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-#define RANGE_CLOEXEC (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed */
+#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE: all others close nothing, or are wrong */
 
 #define NUMBERS 8192 /* descriptors under others can be closed */
 
@@ -121,7 +121,7 @@ int close_range(unsigned first, unsigned last, int flags)
 {
 	unsigned from = first, number = atomic_load(&first_number);
 
-	if (first > last || flags & RANGE_CLOEXEC)
+	if (first > last || flags & ~RANGE_UNSHARE)
 		return (int)syscall(SYS_close_range, first, last, flags);
 	for (number = number > first ? number : first;
 	     number <= last && number < atomic_load(&end_number); number++) {
@@ -149,21 +149,27 @@ void closefrom(int least)
 }
 
 /* The program gets the number. An event that was there is lost, and who reads it is told before: it
- * would read the program's file. */
-static void keep_yield(int from, int to)
+ * would read the program's file. NULL: nobody has to be told. */
+static _Atomic uint64_t *keep_yield(int from, int to)
 {
 	if (from == to || to < 0 || !keep_has((unsigned)to))
-		return;
+		return NULL;
 	_Atomic uint64_t *losses = atomic_load(&places[to].losses);
 	if (losses)
-		atomic_fetch_add(losses, 1);
+		atomic_fetch_add(losses, PS__KEPT_UNDER_WAY);
+	return losses;
 }
 
-__attribute__((visibility("default"))) int dup2(int from, int to)
+static void keep_end_yielding(_Atomic uint64_t *losses)
+{
+	if (losses)
+		atomic_fetch_add(losses, PS__KEPT_OVER - PS__KEPT_UNDER_WAY);
+}
+
+static int keep_dup2(int from, int to)
 {
 	dup2_call *real = atomic_load(&real_dup2);
 
-	keep_yield(from, to);
 	if (real)
 		return real(from, to);
 	if (from == to)
@@ -171,10 +177,21 @@ __attribute__((visibility("default"))) int dup2(int from, int to)
 	return (int)syscall(SYS_dup3, from, to, 0);
 }
 
+__attribute__((visibility("default"))) int dup2(int from, int to)
+{
+	_Atomic uint64_t *losses = keep_yield(from, to);
+	int result = keep_dup2(from, to);
+
+	keep_end_yielding(losses);
+	return result;
+}
+
 int dup3(int from, int to, int flags)
 {
 	dup3_call *real = atomic_load(&real_dup3);
+	_Atomic uint64_t *losses = keep_yield(from, to);
+	int result = real ? real(from, to, flags) : (int)syscall(SYS_dup3, from, to, flags);
 
-	keep_yield(from, to);
-	return real ? real(from, to, flags) : (int)syscall(SYS_dup3, from, to, flags);
+	keep_end_yielding(losses);
+	return result;
 }

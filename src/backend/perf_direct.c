@@ -47,7 +47,7 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 	       ps__os_is_event_of(instance->residency_fd, instance->residency_id);
 }
 
-/* A loss may be of another set's. */
+/* A loss may be of another set's, or of a call that is still under way. */
 __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 {
 	uint64_t losses = atomic_load(&ps__os_losses);
@@ -59,7 +59,7 @@ __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 		const struct ps__clock_time *clock = &perf->base.clocks[index];
 		has_all = clock->fd < 0 || ps__os_is_event_of(clock->fd, clock->id);
 	}
-	perf->losses = has_all ? losses : PS__PERF_LOST;
+	perf->losses = has_all ? ps__kept_over(losses) : PS__PERF_LOST;
 	return !has_all;
 }
 

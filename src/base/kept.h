@@ -21,11 +21,19 @@
 #define PS__KEPT_FILE   ((uint64_t)1 << 63)
 
 /* Takes over the descriptor of an event or of a regular file that was just opened, and returns its
- * number from now on: a high one if there is room. Before the program puts something else there it
- * adds 1 to *losses, unless losses is NULL. The function is NULL where the library is not
- * preloaded.
- */
+ * number from now on: a high one if there is room. Calls that put something else there are counted
+ * in *losses, unless it is NULL. The function is NULL where the library is not preloaded. */
 __attribute__((weak, visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses);
+
+/* The low half of losses counts the calls that are under way, the high half those that are over.
+ * Who finds all descriptors in place while a call is under way must look again each time. */
+#define PS__KEPT_UNDER_WAY ((uint64_t)1)
+#define PS__KEPT_OVER      ((uint64_t)1 << 32)
+
+static inline uint64_t ps__kept_over(uint64_t losses)
+{
+	return losses & ~(PS__KEPT_OVER - 1);
+}
 
 /* Counts how often a descriptor of this library's may have been lost so. */
 extern _Atomic uint64_t ps__os_losses __attribute__((visibility("hidden")));

@@ -4,6 +4,7 @@
  * start, reset or accum. Where the parts go is test_parts.c's, what a value's status says
  * test_status.c's, and how readings are told apart test_timestamps.c's.
  */
+#include "base/kept.h"
 #include "support/scene.h"
 
 #define EVENT "page-faults"
@@ -358,6 +359,31 @@ START_TEST(store_refuses_wrong_arguments_and_changes_nothing)
 }
 END_TEST
 
+static unsigned looks_of_a_reading(struct ps_eventset *set)
+{
+	fake_count_reset();
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	return fake_count(FAKE_IOCTL);
+}
+
+/* Between a look and the end of the call the descriptor becomes the program's. */
+START_TEST(while_a_descriptor_may_be_overwritten_each_reading_looks_at_it)
+{
+	struct ps_eventset *set = scene_started("page-faults", NULL);
+	uint64_t before = atomic_load(&ps__os_losses);
+
+	ck_assert_uint_eq(looks_of_a_reading(set), 0);
+	atomic_fetch_add(&ps__os_losses, PS__KEPT_UNDER_WAY);
+	ck_assert_uint_gt(looks_of_a_reading(set), 0);
+	ck_assert_uint_gt(looks_of_a_reading(set), 0);
+	atomic_fetch_add(&ps__os_losses, PS__KEPT_OVER - PS__KEPT_UNDER_WAY);
+	ck_assert_uint_gt(looks_of_a_reading(set), 0);
+	ck_assert_uint_eq(looks_of_a_reading(set), 0);
+	atomic_store(&ps__os_losses, before);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, read_read_stop_on_one_timestamp_is_one_reading_of_all);
@@ -377,6 +403,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, stop_with_a_destroyed_topology_stops_and_the_counts_go_to_another);
 	tcase_add_test(tests, store_gives_base_and_counters_and_leaves_the_running_count);
 	tcase_add_test(tests, store_refuses_wrong_arguments_and_changes_nothing);
+	tcase_add_test(tests, while_a_descriptor_may_be_overwritten_each_reading_looks_at_it);
 }
 
 int main(void)
