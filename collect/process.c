@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /* A line for perfsage: which process has marks, and which one left a report. */
-__attribute__((format(printf, 1, 2))) static void process_note(const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void process_note(const char *journal,
+                                                               const char *format, ...)
 {
-	const char *journal = collect_settings_journal();
 	char line[128];
 	va_list arguments;
 
@@ -34,11 +34,9 @@ __attribute__((format(printf, 1, 2))) static void process_note(const char *forma
 
 static void process_keep_files(const struct collect_settings *settings)
 {
-	const char *journal = collect_settings_journal();
-
-	if (journal)
-		collect_files_keep(COLLECT_JOURNAL, journal);
-	if (journal && settings->output)
+	if (settings->journal)
+		collect_files_keep(COLLECT_JOURNAL, settings->journal);
+	if (settings->journal && settings->output)
 		collect_files_keep(COLLECT_REPORTS, settings->output);
 }
 
@@ -67,7 +65,7 @@ int collect_process_begin(struct collect_process *out)
 
 	if (result == PS_OK)
 		process_keep_files(&process.settings);
-	process_note("marks %d\n", (int)getpid());
+	process_note(collect_settings_journal(), "marks %d\n", (int)getpid());
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
@@ -180,7 +178,7 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 
 static void process_note_report(const char *what, const struct collect_report *report)
 {
-	process_note("%s %d.%llu %llu %llu\n", what, (int)getpid(),
+	process_note(report->settings->journal, "%s %d.%llu %llu %llu\n", what, (int)getpid(),
 	             (unsigned long long)report->began_ns, (unsigned long long)report->visits,
 	             (unsigned long long)report->on_cpu_ns);
 }

@@ -235,8 +235,8 @@ int collect_report_make(const struct collect_report *report, bool is_continued, 
 /* perfsage puts the reports of all processes together. */
 static int report_write_to(const struct collect_report *report, bool is_continued, FILE *stream)
 {
-	return report->settings->is_exchanged ? collect_exchange_write(report, stream)
-	                                      : collect_report_make(report, is_continued, stream);
+	return report->settings->journal ? collect_exchange_write(report, stream)
+	                                 : collect_report_make(report, is_continued, stream);
 }
 
 /* Whole before a descriptor is taken: that takes milliseconds, in which another thread of the
@@ -347,7 +347,7 @@ int collect_report_write(const struct collect_report *report)
 	if (result != PS_OK)
 		return result;
 	int error = !name ? collect_files_put(STDERR_FILENO, made.text, made.length)
-	            : collect_settings_journal()
+	            : report->settings->journal
 	                ? collect_files_write(COLLECT_REPORTS, name, made.text, made.length)
 	                : report_put_new(name, O_APPEND | O_NOCTTY, &made);
 	free(made.text);

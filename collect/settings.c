@@ -197,6 +197,16 @@ static int settings_read_output(char **output)
 	return *output ? PS_OK : ps__fail_memory("the name of a file");
 }
 
+static int settings_read_journal(char **journal)
+{
+	const char *name = collect_settings_journal();
+
+	if (!name)
+		return PS_OK;
+	*journal = strdup(name);
+	return *journal ? PS_OK : ps__fail_memory("the name of a file");
+}
+
 /* The program may change its environment. */
 int collect_settings_add_region(struct collect_settings *settings, const char *name)
 {
@@ -245,10 +255,11 @@ static int settings_read_rest(struct collect_settings *settings)
 
 int collect_settings_read(struct collect_settings *out)
 {
-	struct collect_settings settings = {.one_in = 1,
-	                                    .is_exchanged = collect_settings_journal() != NULL};
+	struct collect_settings settings = {.one_in = 1};
 	int result = settings_read_rest(&settings);
 
+	if (result == PS_OK)
+		result = settings_read_journal(&settings.journal);
 	if (result == PS_OK)
 		result = settings_make_model(&settings.model);
 	if (result != PS_OK) {
@@ -262,6 +273,7 @@ int collect_settings_read(struct collect_settings *out)
 void collect_settings_clear(struct collect_settings *settings)
 {
 	free(settings->output);
+	free(settings->journal);
 	for (size_t index = 0; index < settings->region_count; index++)
 		ps__os_free(settings->regions[index]);
 	ps__os_free(settings->regions);

@@ -11,6 +11,7 @@
 struct collect_settings {
 	struct ps_eventset *model; /* the events */
 	char *output;              /* a file; NULL: stderr */
+	char *journal;             /* perfsage's: it reads the report, too; NULL: none */
 	char **regions;            /* whose trees are to be shown; NULL: the table of all paths */
 	size_t region_count;
 	enum ps_format format;
@@ -19,10 +20,9 @@ struct collect_settings {
 	unsigned flags;     /* of enum ps_paths_flag */
 	bool hides_metrics; /* derived values */
 	size_t width;
-	double budget;     /* percent; 0: none */
-	uint64_t one_in;   /* visits of each region; 1: all */
-	bool is_exchanged; /* perfsage reads the report, and chooses the format */
-	double flush_s;    /* between two writings of what was counted until then; 0: none */
+	double budget;   /* percent; 0: none */
+	uint64_t one_in; /* visits of each region; 1: all */
+	double flush_s;  /* between two writings of what was counted until then; 0: none */
 };
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */
@@ -31,7 +31,8 @@ int collect_settings_read(struct collect_settings *out);
 int collect_settings_add_region(struct collect_settings *settings, const char *name);
 void collect_settings_clear(struct collect_settings *settings);
 
-/* The file in which perfsage notes what was heard in which process; NULL: none. */
+/* The file in which perfsage notes what was heard in which process; NULL: none. The program may
+ * change its environment later. */
 const char *collect_settings_journal(void);
 
 /* The name of the numbers that tell visits apart; NULL: none do. */
