@@ -22,7 +22,8 @@ static int stat_take_regions(struct run *run, bool is_counted)
 		return 0;
 	if (is_counted || session->runs.counted == 0)
 		result = stat_regions_take(&session->regions, run->repetition);
-	return stat_regions_drop(&session->regions) < 0 ? -1 : result;
+	stat_regions_drop(&session->regions);
+	return result;
 }
 
 /* The run has ended: shows it, or its last interval and all of them
@@ -220,6 +221,8 @@ static int stat_run_once(struct session *session, long long repetition)
 {
 	struct run run = {.session = session, .repetition = repetition};
 
+	if (session->output.regions && stat_regions_begin(&session->regions) < 0)
+		return TOOL_FAILED;
 	if (stat_count_create(&run.count, session->model, &session->options) < 0)
 		return TOOL_FAILED;
 	int status = stat_start_and_count(&run);

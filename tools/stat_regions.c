@@ -189,7 +189,7 @@ static int regions_make_files(struct stat_regions *regions)
 	return result;
 }
 
-static void regions_remove_files(struct stat_regions *regions)
+void stat_regions_drop(struct stat_regions *regions)
 {
 	if (regions->folder) {
 		stat_reports_remove(regions);
@@ -204,9 +204,8 @@ static void regions_remove_files(struct stat_regions *regions)
 	regions->reports = regions->journal = regions->folder = NULL;
 }
 
-int stat_regions_drop(struct stat_regions *regions)
+int stat_regions_begin(struct stat_regions *regions)
 {
-	regions_remove_files(regions);
 	if (regions_make_files(regions) < 0)
 		return -1;
 	if (setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
@@ -243,7 +242,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	*regions = (struct stat_regions){.command = output->options->command[0],
 	                                 .model = model,
 	                                 .shows_processes = output->options->shows_processes};
-	if (stat_regions_drop(regions) < 0 || regions_preload() < 0)
+	if (regions_preload() < 0)
 		return -1;
 	if (regions_set_settings(regions, output) < 0 ||
 	    regions_set_environment(regions, output->options) < 0)
@@ -255,7 +254,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 
 void stat_regions_destroy(struct stat_regions *regions)
 {
-	regions_remove_files(regions);
+	stat_regions_drop(regions);
 	for (size_t run = 0; run < regions->run_count; run++)
 		ps__os_free(regions->runs[run].text);
 	ps__os_free(regions->runs);

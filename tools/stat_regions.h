@@ -60,9 +60,11 @@ struct ps_eventset *stat_regions_model(void);
 /* stat_reports.c: takes what the processes of a run have written; number: 0 if there is only one
  * run. -1 after a complaint. */
 int stat_regions_take(struct stat_regions *regions, long long number);
-/* Takes the files away, and makes those of the next run, of other names: a process that outlives
- * its run doesn't write to the next one's. -1 after a complaint. */
-int stat_regions_drop(struct stat_regions *regions);
+/* Makes the files of a run, under names of their own: a process that outlives its run doesn't write
+ * to the next one's. -1 after a complaint. */
+int stat_regions_begin(struct stat_regions *regions);
+/* Takes them away. */
+void stat_regions_drop(struct stat_regions *regions);
 /* Removes all files. */
 void stat_reports_remove(const struct stat_regions *regions);
 
