@@ -358,12 +358,15 @@ void stat_count_take(struct stat_count *count)
 
 void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 {
-	if (usage && count->how.method == STAT_METHOD_CGROUP)
+	if (usage && count->how.method == STAT_METHOD_CGROUP) {
 		count->how.left_s = stat_method_left_s(
 		    usage, count->how.before_s + tool_cgroup_cpu_s(&count->cgroup));
+		count->how.has_left = true;
+	}
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
-		if (count->how.left_s > 0)
+		/* NaN: unknown, so something may be missing. */
+		if (!(count->how.left_s <= 0))
 			ps__set_note_missing(count->sets[index]);
 		if (ps_eventset_is_running(count->sets[index]))
 			count_complain_once(

@@ -57,7 +57,7 @@ static void fields_add_quality(struct stat_fields *fields)
 	if (quality->how.method != STAT_METHOD_AUTO) {
 		fields_add_text(fields, "method", stat_method_name(quality->how.method));
 		fields_add_number(fields, "copies_for_a_task", (double)quality->how.copies);
-		fields_add_number(fields, "left_group_s", quality->how.left_s);
+		fields_add_number(fields, "left_group_s", stat_method_found_left_s(&quality->how));
 	}
 	if (!uncounted->is_of_processes)
 		return;
@@ -277,7 +277,7 @@ static void json_add_method(struct ps__json *json, const struct stat_how *how)
 		return;
 	ps__json_add_string(json, "method", stat_method_name(how->method));
 	ps__json_add_unsigned(json, "copies_for_a_task", how->copies);
-	ps__json_add_double(json, "left_group_s", how->left_s);
+	ps__json_add_double(json, "left_group_s", stat_method_found_left_s(how));
 }
 
 static void json_add_uncounted(struct ps__json *json, const struct stat_uncounted *uncounted)

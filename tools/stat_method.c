@@ -82,6 +82,11 @@ double stat_method_left_s(const struct rusage *usage, double group_s)
 	return used_s - group_s <= TOLERANCE_S ? 0 : used_s - group_s;
 }
 
+double stat_method_found_left_s(const struct stat_how *how)
+{
+	return how->has_left ? how->left_s : (double)NAN;
+}
+
 static void method_add_no_cgroup(const struct stat_how *how, struct ps__buffer *out)
 {
 	if (!*how->why)
@@ -147,8 +152,10 @@ void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 	stat_footer_line("uncounted", out);
 	if (isnan(how->left_s)) {
 		ps__buffer_add(out,
-		               "not known: the kernel does not tell the group's CPU time, which "
-		               "shows whether processes were moved out of it\n");
+		               "not known: the CPU time of the %s can't be read, which shows "
+		               "whether processes were moved out of the control group\n",
+		               isnan(how->before_s) ? "command before it came to its group"
+		                                    : "control group");
 		return;
 	}
 	ps__buffer_add(out, "about ");

@@ -27,6 +27,7 @@ struct stat_how {
 	size_t exact_copies;     /* with per-CPU events; of LOOKS */
 	double before_s;         /* CPU time of the command's process before it came to its group */
 	double left_s; /* CPU time that was spent out of the control group; NaN: unknown */
+	bool has_left; /* left_s was found, at the command's end */
 	char why[512]; /* why it is no control group; "" if none was tried */
 };
 
@@ -47,6 +48,9 @@ enum stat_method stat_method_choose(size_t events);
 /* The time of the command and its children that the group's doesn't explain. That has the process's
  * time before it came to the group; NaN where it isn't known, and then so is the result. */
 double stat_method_left_s(const struct rusage *usage, double group_s);
+
+/* left_s; NaN if it is unknown, not yet found, or of a method without a group. */
+double stat_method_found_left_s(const struct stat_how *how);
 
 /* The footer's lines of it: nothing if it is as cheap as usual. */
 void stat_method_show(const struct stat_how *how, struct ps__buffer *out);

@@ -66,8 +66,28 @@ START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 	check_line((struct stat_how){.method = STAT_METHOD_CGROUP, .left_s = (double)NAN},
 	           "method      cgroup: a control group for the command, which its tasks don't "
 	           "pay for\n"
-	           "uncounted   not known: the kernel does not tell the group's CPU time, which "
-	           "shows whether processes were moved out of it\n");
+	           "uncounted   not known: the CPU time of the control group can't be read, which "
+	           "shows whether processes were moved out of the control group\n");
+	check_line((struct stat_how){.method = STAT_METHOD_CGROUP,
+	                             .before_s = (double)NAN,
+	                             .left_s = (double)NAN},
+	           "method      cgroup: a control group for the command, which its tasks don't "
+	           "pay for\n"
+	           "uncounted   not known: the CPU time of the command before it came to its group "
+	           "can't be read, which shows whether processes were moved out of the control "
+	           "group\n");
+}
+END_TEST
+
+START_TEST(time_out_of_the_group_is_unknown_until_it_is_found)
+{
+	struct stat_how how = {.method = STAT_METHOD_CGROUP};
+
+	ck_assert(isnan(stat_method_found_left_s(&how)));
+	how.has_left = true;
+	ck_assert_double_eq(stat_method_found_left_s(&how), 0);
+	how.left_s = (double)NAN;
+	ck_assert(isnan(stat_method_found_left_s(&how)));
 }
 END_TEST
 
@@ -137,6 +157,7 @@ int main(void)
 	tcase_add_test(tests, copies_are_events_by_cpus_and_many_of_them_want_a_control_group);
 	tcase_add_test(tests, a_costly_method_is_named_with_its_cost_and_the_remedy);
 	tcase_add_test(tests, time_out_of_the_group_is_what_the_group_does_not_explain);
+	tcase_add_test(tests, time_out_of_the_group_is_unknown_until_it_is_found);
 	tcase_add_test(tests, the_own_group_is_that_of_the_hierarchy_which_perf_knows);
 	tcase_add_test(tests, a_group_that_cannot_be_seen_is_no_place_for_another);
 	return scene_run(suite);
