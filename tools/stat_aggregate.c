@@ -50,6 +50,8 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	ps__table_clear(&aggregate->table);
 	free(aggregate->spreads);
 	free(aggregate->has_unknown);
+	aggregate->spreads = NULL;
+	aggregate->has_unknown = NULL;
 	stat_metrics_clear(&aggregate->metrics);
 	stat_metrics_find(&aggregate->metrics, aggregate->options, root, aggregate->is_for_people,
 	                  true);
