@@ -46,6 +46,8 @@ static struct {
 	bool has_handlers;    /* of exit and fork */
 	struct collect_process process;
 	struct ps__links regions; /* from a region of the profile to that of the marks */
+	/* The profile while it is counted, for those who don't have the lock. */
+	struct ps_profile *_Atomic heard;
 } collect = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A signal handler must not wait for what it has interrupted. */
@@ -107,6 +109,7 @@ static int collect_begin(void)
 		return result;
 	collect.generation = ps__fork_generation();
 	collect.pid = getpid();
+	atomic_store(&collect.heard, collect.process.profile);
 	collect_begin_flushing();
 	return PS_OK;
 }
@@ -114,6 +117,7 @@ static int collect_begin(void)
 /* The child has a copy of the parent's memory, in any state: it makes everything anew. */
 static int collect_begin_in_child(void)
 {
+	atomic_store(&collect.heard, NULL);
 	collect.process = (struct collect_process){.profile = NULL};
 	collect.regions = (struct ps__links){.list = NULL};
 	collect.generation = ps__fork_generation();
@@ -156,8 +160,10 @@ static int collect_renew(struct collect_region *region)
 /* A mark that isn't heard: what it tells is in no region. */
 static void collect_miss(enum ps__fault fault)
 {
-	if (collect.generation && collect.process.profile)
-		ps__profile_note(collect.process.profile, fault);
+	struct ps_profile *profile = atomic_load(&collect.heard);
+
+	if (profile)
+		ps__profile_note(profile, fault);
 }
 
 static __attribute__((cold, noinline)) struct ps_region *
@@ -358,6 +364,7 @@ static int collect_end(bool measures)
 		ps__listen_set(NULL);
 		result = collect_process_report(&collect.process, measures);
 		/* Other threads may be in the midst of a visit: what they use stays. */
+		atomic_store(&collect.heard, NULL);
 		collect.generation = 0;
 	}
 	return result;
