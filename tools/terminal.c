@@ -74,6 +74,11 @@ void tool_complain_as(const char *command)
 	complainer = command;
 }
 
+static size_t terminal_wrapped_width(size_t width, size_t indent)
+{
+	return width && width < indent + NARROWEST ? indent + NARROWEST : width;
+}
+
 int tool_complain(const char *format, ...)
 {
 	char text[MOST_BYTES];
@@ -87,7 +92,7 @@ int tool_complain(const char *format, ...)
 	vsnprintf(text + start, sizeof text - (size_t)start, format, arguments);
 	va_end(arguments);
 	struct ps__buffer shown = {0};
-	wrap.width = tool_screen_of(STDERR_FILENO).width;
+	wrap.width = terminal_wrapped_width(tool_screen_of(STDERR_FILENO).width, COMPLAINT_INDENT);
 	ps__wrap_add(&shown, text, &wrap);
 	/* Earlier output comes first. */
 	fflush(NULL);
@@ -127,11 +132,11 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width)
 {
-	struct ps__wrap wrap = {
-	    .start = indent, .indent = indent, .width = width, .charset = terminal_charset()};
+	struct ps__wrap wrap = {.start = indent,
+	                        .indent = indent,
+	                        .width = terminal_wrapped_width(width, indent),
+	                        .charset = terminal_charset()};
 
-	if (width && width < indent + NARROWEST)
-		wrap.width = indent + NARROWEST;
 	ps__wrap_add(out, text, &wrap);
 }
 
@@ -151,7 +156,7 @@ void tool_add_command(struct ps__buffer *out, const char *text, size_t indent, s
 	size_t start = is_long ? COMMAND_INDENT : indent;
 	struct ps__wrap wrap = {.start = start,
 	                        .indent = start + COMMAND_INDENT,
-	                        .width = width,
+	                        .width = terminal_wrapped_width(width, start + COMMAND_INDENT),
 	                        .charset = terminal_charset(),
 	                        .keeps_quotes = true,
 	                        .is_command = true};

@@ -64,7 +64,7 @@ void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__
 	size_t all = used + ps__printable_columns(text, strlen(text), wrap->charset);
 	bool has_word = false;
 
-	if (width && all > width && wrap->is_command)
+	if (width > strlen(" \\") && all > width && wrap->is_command)
 		width -= strlen(" \\");
 	for (const char *word = text; word[strspn(word, " ")];) {
 		size_t blanks = strspn(word, " ");

@@ -46,6 +46,14 @@ START_TEST(a_quotation_is_one_word_where_it_has_room)
 }
 END_TEST
 
+START_TEST(a_command_is_folded_at_any_width)
+{
+	for (size_t width = 1; width <= 3; width++)
+		check_wrap("one two", (struct ps__wrap){.width = width, .is_command = true},
+		           "one \\\ntwo\n");
+}
+END_TEST
+
 START_TEST(pairs_are_kept_where_they_have_room)
 {
 	check_wrap("a 1  b 2  c 3", (struct ps__wrap){.width = 11, .keeps_pairs = true},
@@ -99,6 +107,7 @@ int main(void)
 	tcase_add_test(tests, further_lines_are_indented);
 	tcase_add_test(tests, a_word_without_room_beside_the_indent_stands_further_left);
 	tcase_add_test(tests, a_quotation_is_one_word_where_it_has_room);
+	tcase_add_test(tests, a_command_is_folded_at_any_width);
 	tcase_add_test(tests, pairs_are_kept_where_they_have_room);
 	tcase_add_test(tests, a_command_goes_on_behind_a_backslash);
 	tcase_add_test(tests, a_word_that_is_too_long_stays_whole);
