@@ -22,7 +22,7 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 
 #define LONGEST_WAIT_S 1.0
 #define MOST_TURNS     1000 /* of a millisecond */
-#define TWICE_S        0.5
+#define TWICE_NS       500000000
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -32,8 +32,8 @@ static struct {
 	_Atomic pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
 	sem_t wake;
 	volatile sig_atomic_t is_stopping;
-	volatile sig_atomic_t signal; /* that is to end the process; 0: none */
-	volatile double signalled_s;  /* when it came: CLOCK_MONOTONIC */
+	volatile sig_atomic_t signal;   /* that is to end the process; 0: none */
+	volatile uint64_t signalled_ns; /* when it came: CLOCK_MONOTONIC */
 } flush;
 
 static void flush_die(int number)
@@ -58,14 +58,6 @@ static void flush_await_end(void)
 		nanosleep(&turn, NULL);
 }
 
-static double flush_now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* A child without the thread is ended at once, and so is what a user doesn't want to wait for. But
  * a signal that is sent to a process and to its group comes twice. */
 static void flush_handle(int number)
@@ -73,10 +65,10 @@ static void flush_handle(int number)
 	int error = errno;
 
 	if (flush.pid != getpid() ||
-	    (flush.signal && flush_now_s() > flush.signalled_s + TWICE_S)) {
+	    (flush.signal && ps__os_now_ns() > flush.signalled_ns + TWICE_NS)) {
 		flush_die(number);
 	} else if (!flush.signal) {
-		flush.signalled_s = flush_now_s();
+		flush.signalled_ns = ps__os_now_ns();
 		flush.signal = number;
 		sem_post(&flush.wake);
 		flush_await_end();

@@ -72,7 +72,8 @@ static void preload_start(void)
 	}
 	void *found_announce = library ? dlsym(library, "ps_marks_announce") : NULL;
 	if (!start || !detail || !found_announce) {
-		preload_complain("%s", dlerror());
+		const char *error = dlerror();
+		preload_complain("%s", error ? error : PS_LIBRARY " can't be loaded");
 		return;
 	}
 	if (start() != 0) {
