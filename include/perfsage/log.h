@@ -55,7 +55,8 @@ struct ps_log_type {
 /** How a log is made; may be OR-ed. */
 enum ps_log_flag {
 	PS_LOG_REPLACE = 1 << 0 /* an older log of the same path is replaced when the new one is
-	                          made; no other file is */
+	                          made; no other file is, and no log that is still
+	                          written to */
 };
 
 /** How a log is made. All 0 but size: as without options. */
@@ -79,8 +80,8 @@ struct ps_log_options {
  *       topology was loaded from a damaged file; options->size isn't set; a flag
  *       is unknown; block_bytes or ring_bytes is too large; or the ring has less
  *       than 2 blocks
- *   PS_ESYS - the file exists, or is not a log and would be replaced; the file
- *       can't be created or written; or hwloc can't write its own XML
+ *   PS_ESYS - the file exists; it would be replaced, but is not a log or is still
+ *       open for writing; the file can't be created or written; or hwloc can't write its own XML
  *       (ps_error_detail() gives the reason)
  *   PS_ENOMEM - out of memory
  *

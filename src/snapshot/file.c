@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,19 +23,30 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
-static bool file_is_log(const char *path)
+static bool file_is_log(int fd)
 {
 	char magic[sizeof PS__LOG_MAGIC - 1];
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (fd < 0)
-		return false;
-	bool is_log = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	              pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
-	              memcmp(magic, PS__LOG_MAGIC, sizeof magic) == 0;
-	close(fd);
-	return is_log;
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	       pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+	       memcmp(magic, PS__LOG_MAGIC, sizeof magic) == 0;
+}
+
+/* Locks a log until its descriptor is closed. False: another writer has the lock. A file system
+ * without locks refuses nobody. */
+static bool file_lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/* Does the path still lead to the file? */
+static bool file_is_at(int fd, const char *path)
+{
+	struct stat file, there;
+
+	return fstat(fd, &file) == 0 && lstat(path, &there) == 0 && file.st_dev == there.st_dev &&
+	       file.st_ino == there.st_ino;
 }
 
 static int file_fail_other(const char *path)
@@ -45,13 +57,30 @@ static int file_fail_other(const char *path)
 	                path);
 }
 
-/* A new file beside the older log, which stays until the new one is complete. */
+static int file_fail_busy(const char *path)
+{
+	return ps__fail(PS_ESYS,
+	                "the log '%s' is still written to, and is not replaced, as its records "
+	                "would be lost: end its writer, or choose another name",
+	                path);
+}
+
+/* Its writer has locked a log before it is recognized as one, so nobody else writes to the log
+ * that is locked here and is still at the path. */
+static int file_open_older(struct ps__log_file *file, const char *path)
+{
+	file->older = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file->older < 0 || !file_is_log(file->older))
+		return file_fail_other(path);
+	if (!file_lock(file->older) || !file_is_at(file->older, path))
+		return file_fail_busy(path);
+	return PS_OK;
+}
+
 static int file_create_beside(struct ps__log_file *file, const char *path)
 {
 	size_t bytes = strlen(path) + 40;
 
-	if (!file_is_log(path))
-		return file_fail_other(path);
 	file->beside = ps__os_calloc(bytes, 1);
 	if (!file->beside)
 		return ps__fail_memory("a log");
@@ -68,6 +97,25 @@ static int file_create_beside(struct ps__log_file *file, const char *path)
 	return file_fail(path, error);
 }
 
+static void file_close_older(struct ps__log_file *file)
+{
+	if (file->older >= 0)
+		close(file->older);
+	file->older = -1;
+}
+
+/* A new file beside the older log, which stays until the new one is complete. */
+static int file_begin_replacing(struct ps__log_file *file, const char *path)
+{
+	int result = file_open_older(file, path);
+
+	if (result == PS_OK)
+		result = file_create_beside(file, path);
+	if (result != PS_OK)
+		file_close_older(file);
+	return result;
+}
+
 /* Each page is touched: a fault when a block is written to would be counted. */
 static unsigned char *file_zeros(void)
 {
@@ -81,9 +129,10 @@ static unsigned char *file_zeros(void)
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace)
 {
 	file->beside = NULL;
+	file->older = -1;
 	file->fd = open(path, FLAGS_OF_NEW, NEW_MODE);
 	if (file->fd < 0 && errno == EEXIST && may_replace) {
-		int result = file_create_beside(file, path);
+		int result = file_begin_replacing(file, path);
 		if (result != PS_OK)
 			return result;
 	}
@@ -94,6 +143,8 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 		                      "name, or give PS_LOG_REPLACE",
 		                      path)
 		           : file_fail(path, errno);
+	/* The file is empty, so nobody takes it for a log yet. */
+	file_lock(file->fd);
 	file->path = ps__os_strdup(path);
 	file->zeros = file_zeros();
 	if (file->path && file->zeros)
@@ -107,10 +158,15 @@ int ps__log_file_complete(struct ps__log_file *file)
 {
 	if (!file->beside)
 		return PS_OK;
-	if (!file_is_log(file->path) && access(file->path, F_OK) == 0)
-		return file_fail_other(file->path);
+	if (!file_is_at(file->older, file->path) &&
+	    faccessat(AT_FDCWD, file->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return ps__fail(PS_ESYS,
+		                "another file came to '%s' while its log was to be replaced: "
+		                "choose another name",
+		                file->path);
 	if (rename(file->beside, file->path) < 0)
 		return file_fail(file->path, errno);
+	file_close_older(file);
 	ps__os_free(file->beside);
 	file->beside = NULL;
 	return PS_OK;
@@ -124,6 +180,7 @@ void ps__log_file_remove(struct ps__log_file *file)
 
 void ps__log_file_close(struct ps__log_file *file)
 {
+	file_close_older(file);
 	close(file->fd);
 	ps__os_free(file->beside);
 	ps__os_free(file->path);

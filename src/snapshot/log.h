@@ -10,10 +10,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* A file that only this process writes. */
+/* A file that only this process writes. It is locked by flock(2) as long as it is open. */
 struct ps__log_file {
 	char *path;
 	char *beside; /* its name until it is complete, if it replaces an older log */
+	int older;    /* the log that is replaced, locked; -1: none */
 	int fd;
 	size_t close_offset; /* of struct ps__log_close, in bytes, as those that follow */
 	size_t first_block;
@@ -36,8 +37,7 @@ struct ps_log {
 
 /* file.c: makes the file, which has nothing in it. PS_ESYS with a detail. */
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
-/* It is filled: an older log is replaced now. A process that still writes to that one goes on in a
- * file without a name. PS_ESYS with a detail. */
+/* It is filled: an older log is replaced now. PS_ESYS with a detail. */
 int ps__log_file_complete(struct ps__log_file *file);
 /* Removes it, as it could not be filled. */
 void ps__log_file_remove(struct ps__log_file *file);

@@ -49,6 +49,37 @@ START_TEST(no_file_but_an_older_log_is_replaced)
 }
 END_TEST
 
+START_TEST(a_log_that_is_written_to_is_not_replaced)
+{
+	const struct ps_log_options replace = {.size = sizeof replace, .flags = PS_LOG_REPLACE};
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_log *first = log_of(&replace), *second = NULL;
+	glob_t found;
+	char beside[80];
+
+	/* It is still open after it took the place of another one. */
+	ps_log_destroy(first);
+	first = log_of(&replace);
+	check_ok(ps_start(set));
+	struct ps_log_stream *stream = log_stream(first, set);
+	check_fails(ps_log_create(&second, log_path, scene.root, &replace), PS_ESYS);
+	check_detail("still written to");
+	snprintf(beside, sizeof beside, "%s.*", log_path);
+	ck_assert_int_eq(glob(beside, 0, NULL, &found), GLOB_NOMATCH);
+	/* Its stream keeps the file open. */
+	ps_log_destroy(first);
+	check_fails(ps_log_create(&second, log_path, scene.root, &replace), PS_ESYS);
+	log_record(stream, 5);
+	ps_log_stream_destroy(stream);
+	struct ps_log_reader *reader = log_reader();
+	ck_assert(log_next(reader, 0));
+	ck_assert_int_eq(log_units(reader), 5);
+	ps_log_close(reader);
+	ps_log_destroy(log_of(&replace));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_older_log_stays_if_the_new_one_fails)
 {
 	const struct ps_log_options ring = {
@@ -215,6 +246,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "refused", log_setup, log_teardown);
 
 	tcase_add_test(tests, no_file_but_an_older_log_is_replaced);
+	tcase_add_test(tests, a_log_that_is_written_to_is_not_replaced);
 	tcase_add_test(tests, an_older_log_stays_if_the_new_one_fails);
 	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
 	tcase_add_test(tests, bad_types_are_refused);
