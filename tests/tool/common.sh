@@ -73,18 +73,19 @@ value() {
 		}' "$1"
 }
 
-# expect_status NAME WANTED COMMAND...: runs it, with its output in $out and its errors in $err.
+# expect_status NAME WANTED COMMAND...: runs it, with its output in $out and its errors in $err. sh has no local variables:
+# a script's own $name and $wanted must stay.
 expect_status() {
-	name=$1
-	wanted=$2
+	expected_name=$1
+	expected_status=$2
 	shift 2
 	"$@" > "$out" 2> "$err"
 	got=$?
-	if [ "$got" -eq "$wanted" ]; then
-		pass "$name"
+	if [ "$got" -eq "$expected_status" ]; then
+		pass "$expected_name"
 	else
 		sed 's/^/    /' "$err"
-		fail "$name" "it ended with $got, not $wanted"
+		fail "$expected_name" "it ended with $got, not $expected_status"
 	fi
 }
 
