@@ -191,7 +191,7 @@ static int settings_read_output(char **output)
 	if (*name != '/' && getcwd(here, sizeof here))
 		ps__buffer_add(&path, "%s/", here);
 	ps__buffer_add(&path, "%s", name);
-	free(name);
+	ps__os_free(name);
 	*output = path.failed ? NULL : strdup(ps__buffer_text(&path));
 	ps__buffer_clear(&path);
 	return *output ? PS_OK : ps__fail_memory("the name of a file");

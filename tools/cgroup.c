@@ -34,7 +34,7 @@ static char *cgroup_file(const char *folder, const char *name)
 	struct ps__buffer path = {0};
 
 	ps__buffer_add(&path, "%s/%s", folder, name);
-	char *copy = path.failed ? NULL : strdup(ps__buffer_text(&path));
+	char *copy = path.failed ? NULL : ps__os_strdup(ps__buffer_text(&path));
 	ps__buffer_clear(&path);
 	return copy;
 }
@@ -50,7 +50,7 @@ static int cgroup_move(const char *folder, const char *pid)
 		error = errno;
 	if (fd >= 0)
 		close(fd);
-	free(path);
+	ps__os_free(path);
 	return error;
 }
 
@@ -71,7 +71,7 @@ static void cgroup_sweep(const char *home)
 		char *folder = cgroup_file(home, entry->d_name);
 		if (folder)
 			rmdir(folder);
-		free(folder);
+		ps__os_free(folder);
 	}
 	if (list)
 		closedir(list);
@@ -79,8 +79,8 @@ static void cgroup_sweep(const char *home)
 
 static void cgroup_forget(struct tool_cgroup *cgroup)
 {
-	free(cgroup->folder);
-	free(cgroup->home);
+	ps__os_free(cgroup->folder);
+	ps__os_free(cgroup->home);
 	*cgroup = (struct tool_cgroup){.folder = NULL};
 }
 
@@ -95,7 +95,7 @@ int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t 
 	}
 	cgroup_sweep(home);
 	snprintf(number, sizeof number, PREFIX "%d", (int)getpid());
-	cgroup->home = strdup(home);
+	cgroup->home = ps__os_strdup(home);
 	cgroup->folder = cgroup_file(home, number);
 	if (!cgroup->home || !cgroup->folder) {
 		snprintf(why, why_bytes, "out of memory");
@@ -131,7 +131,7 @@ static void cgroup_send_home(const struct tool_cgroup *cgroup)
 	}
 	if (list)
 		fclose(list);
-	free(path);
+	ps__os_free(path);
 }
 
 void tool_cgroup_destroy(struct tool_cgroup *cgroup)
@@ -162,7 +162,7 @@ double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup)
 	char *path = cgroup->folder ? cgroup_file(cgroup->folder, "cpu.stat") : NULL;
 	ssize_t length = path ? ps__os_read_file(path, text, sizeof text) : -1;
 
-	free(path);
+	ps__os_free(path);
 	const char *found = length > 0 ? strstr(text, name) : NULL;
 	return found ? strtod(found + strlen(name), NULL) / 1e6 : (double)NAN;
 }

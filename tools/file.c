@@ -2,6 +2,7 @@
 /* Files that appear whole, and those that are written as it goes. */
 #include "tools/file.h"
 
+#include "base/os.h"
 #include "output/destination.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
@@ -185,7 +186,7 @@ static bool file_is_replaced(const char *name, bool exists, const struct stat *w
 		return false;
 	char *target = ps__destination_resolve(name);
 	bool is_in_proc = target && strncmp(target, "/proc/", strlen("/proc/")) == 0;
-	free(target);
+	ps__os_free(target);
 	return !is_in_proc;
 }
 

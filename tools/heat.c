@@ -2,6 +2,7 @@
 /* Heat maps. The library writes XML; hwloc's lstopo makes pictures of it. */
 #include "tools/heat.h"
 
+#include "base/os.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
 
@@ -183,13 +184,13 @@ static int heat_check_picture(const char *path, const char *format, struct tool_
 /* Are the events counted that a derived value is made of? */
 static int heat_check_metric(const struct ps_eventset *model, const char *by)
 {
-	struct ps_value *nothing = calloc(ps_eventset_event_count(model), sizeof *nothing);
+	struct ps_value *nothing = ps__os_calloc(ps_eventset_event_count(model), sizeof *nothing);
 	struct ps_metric_value value;
 
 	if (!nothing)
 		return tool_complain("out of memory"), -1;
 	int code = ps_metric_of_sums(model, by, nothing, NULL, &value);
-	free(nothing);
+	ps__os_free(nothing);
 	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
 }
 

@@ -50,10 +50,10 @@ static size_t list_events_group_of(const struct list *list, const char *pmu)
 
 static void list_events_clear_event(struct list_event *event)
 {
-	free(event->name);
-	free(event->pmu);
-	free(event->description);
-	free(event->unit);
+	ps__os_free(event->name);
+	ps__os_free(event->pmu);
+	ps__os_free(event->description);
+	ps__os_free(event->unit);
 }
 
 static int list_events_append(const struct ps_event_info *info, void *context)
@@ -69,10 +69,10 @@ static int list_events_append(const struct ps_event_info *info, void *context)
 	if (!grown)
 		return PS_ENOMEM;
 	list->events = grown;
-	event.name = strdup(info->name);
-	event.pmu = strdup(info->pmu);
-	event.description = strdup(info->description);
-	event.unit = strdup(info->unit);
+	event.name = ps__os_strdup(info->name);
+	event.pmu = ps__os_strdup(info->pmu);
+	event.description = ps__os_strdup(info->description);
+	event.unit = ps__os_strdup(info->unit);
 	if (!event.name || !event.pmu || !event.description || !event.unit) {
 		list_events_clear_event(&event);
 		return PS_ENOMEM;

@@ -60,7 +60,7 @@ static int metrics_probe(struct line *line)
 	if (line->code == PS_OK && ps__metric_choose_events(&ask, set, operands))
 		line->formula = ask.metric;
 	else
-		line->reason = strdup(metrics_reason(ps_error_detail()));
+		line->reason = ps__os_strdup(metrics_reason(ps_error_detail()));
 	ps_eventset_destroy(set);
 	return line->formula || line->reason ? 0 : (tool_complain("out of memory"), -1);
 }
@@ -101,7 +101,7 @@ static int metrics_gather(struct lines *lines, const char *word)
 static void metrics_clear(struct lines *lines)
 {
 	for (size_t index = 0; index < lines->count; index++)
-		free(lines->list[index].reason);
+		ps__os_free(lines->list[index].reason);
 	ps__os_free(lines->list);
 }
 

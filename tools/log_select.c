@@ -181,7 +181,7 @@ static int add_events(struct tool_log *log, size_t stream)
 		                                  sizeof *names);
 		if (names)
 			log->events.names = names;
-		if (!names || !(names[at] = strdup(name)))
+		if (!names || !(names[at] = ps__os_strdup(name)))
 			return tool_complain("there is no memory for the events"), -1;
 		log->events.count++;
 	}

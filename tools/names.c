@@ -18,7 +18,7 @@ static int names_append(struct tool_names *names, const char *name, size_t lengt
 
 	if (grown)
 		names->names = grown;
-	char *copy = grown ? strndup(name, length) : NULL;
+	char *copy = grown ? ps__os_strndup(name, length) : NULL;
 	if (!copy) {
 		tool_complain("out of memory");
 		return -1;
@@ -67,14 +67,14 @@ static int names_add_match(const struct ps_event_info *info, void *context)
 	if (fnmatch(pattern->text, info->name, 0) != 0)
 		return 0;
 	size_t length = strlen(info->name) + strlen(pattern->modifiers);
-	name = malloc(length + 1);
+	name = ps__os_calloc(1, length + 1);
 	if (!name) {
 		tool_complain("out of memory");
 		return pattern->has_failed = true;
 	}
 	stpcpy(stpcpy(name, info->name), pattern->modifiers);
 	pattern->has_failed = names_append(pattern->names, name, length) < 0;
-	free(name);
+	ps__os_free(name);
 	return pattern->has_failed;
 }
 
@@ -86,7 +86,8 @@ static int names_compare(const void *one, const void *other)
 /* All tracepoints that match, by name. One that none matches stays: to add it says why. */
 static int names_add_pattern(struct tool_names *names, const char *name, size_t length)
 {
-	struct pattern pattern = {.names = names, .text = strndup(name, length), .modifiers = ""};
+	struct pattern pattern = {
+	    .names = names, .text = ps__os_strndup(name, length), .modifiers = ""};
 	size_t before = names->count;
 	char *system_end = pattern.text ? strchr(pattern.text, ':') : NULL;
 	char *modifiers = system_end ? strchr(system_end + 1, ':') : NULL;
@@ -104,7 +105,7 @@ static int names_add_pattern(struct tool_names *names, const char *name, size_t 
 		tool_complain("%s", ps_error_detail());
 		pattern.has_failed = true;
 	}
-	free(pattern.text);
+	ps__os_free(pattern.text);
 	if (pattern.has_failed)
 		result = -1;
 	else if (names->count == before)
@@ -207,7 +208,7 @@ int tool_names_add(struct tool_names *names, const char *list)
 void tool_names_clear(struct tool_names *names)
 {
 	for (size_t index = 0; index < names->count; index++)
-		free(names->names[index]);
+		ps__os_free(names->names[index]);
 	ps__os_free(names->names);
 	ps__os_free(names->groups);
 	*names = (struct tool_names){0};

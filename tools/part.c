@@ -2,6 +2,7 @@
 /* The file beside that which is replaced: locked, so that of two runs one writes it. */
 #include "tools/file.h"
 
+#include "base/os.h"
 #include "output/destination.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
@@ -32,11 +33,13 @@ static char *part_path_beside(const char *target)
 	size_t folder = part_folder_length(target);
 	size_t name = strlen(target + folder);
 	size_t most = NAME_MAX - strlen(SUFFIX);
-	char *path = NULL;
+	size_t kept = folder + (name < most ? name : most);
+	char *path = ps__os_calloc(kept + sizeof SUFFIX, 1);
 
-	if (asprintf(&path, "%.*s%s", (int)(folder + (name < most ? name : most)), target, SUFFIX) <
-	    0)
+	if (!path)
 		return errno = ENOMEM, NULL;
+	memcpy(path, target, kept);
+	strcpy(path + kept, SUFFIX);
 	return path;
 }
 
@@ -158,8 +161,8 @@ void tool_part_destroy(struct tool_part *part, bool is_kept)
 	}
 	if (part->fd >= 0)
 		close(part->fd);
-	free(part->path);
-	free(part->target);
+	ps__os_free(part->path);
+	ps__os_free(part->target);
 	*part = (struct tool_part){.fd = -1};
 }
 
@@ -191,8 +194,8 @@ bool tool_part_is_of(const struct tool_part *part, const char *named)
 	char *path = target ? part_path_beside(target) : NULL;
 	bool is_same = path && part_is_same(part->fd, path);
 
-	free(path);
-	free(target);
+	ps__os_free(path);
+	ps__os_free(target);
 	return is_same;
 }
 
@@ -240,7 +243,7 @@ int tool_part_finish(struct tool_part *part)
 	if (rename(part->path, part->target) < 0)
 		return -1;
 	tool_ending_keep(part->path);
-	free(part->path);
+	ps__os_free(part->path);
 	part->path = NULL;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage place as text: the intended places, and a line for each task. Alike tasks share a line.
  */
+#include "base/os.h"
 #include "output/number.h"
 #include "tools/place.h"
 #include "tools/terminal.h"
@@ -250,7 +251,7 @@ static void show_tasks(const struct place_run *run, bool shows_all, size_t width
 	struct widths used = width && width < NARROW ? narrow : usual;
 	const struct widths *widths = &used;
 	size_t count = run->sums.task_count, rows = 0;
-	bool *is_shown = calloc(count + 1, sizeof *is_shown);
+	bool *is_shown = ps__os_calloc(count + 1, sizeof *is_shown);
 
 	if (!is_shown) {
 		out->failed = true;
@@ -268,7 +269,7 @@ static void show_tasks(const struct place_run *run, bool shows_all, size_t width
 		rows++;
 	}
 	show_rest(run, is_shown, out);
-	free(is_shown);
+	ps__os_free(is_shown);
 }
 
 static bool has_changed_masks(const struct place_run *run)

@@ -6,6 +6,7 @@
  */
 #include "tools/stat.h"
 
+#include "base/os.h"
 #include "output/known.h"
 #include "output/number.h"
 #include "output/text.h"
@@ -23,12 +24,20 @@ int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_ou
 	return stat_quality_create(&aggregate->quality, count->model);
 }
 
-void stat_aggregate_destroy(struct stat_aggregate *aggregate)
+static void aggregate_clear_table(struct stat_aggregate *aggregate)
 {
 	ps__table_clear(&aggregate->table);
-	free(aggregate->spreads);
-	free(aggregate->has_unknown);
+	aggregate->table = (struct ps__table){.row_count = 0};
+	ps__os_free(aggregate->spreads);
+	ps__os_free(aggregate->has_unknown);
+	aggregate->spreads = NULL;
+	aggregate->has_unknown = NULL;
 	stat_metrics_clear(&aggregate->metrics);
+}
+
+void stat_aggregate_destroy(struct stat_aggregate *aggregate)
+{
+	aggregate_clear_table(aggregate);
 	stat_quality_destroy(&aggregate->quality);
 	ps_topology_destroy(aggregate->topology);
 }
@@ -47,12 +56,7 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
  * before the first reading has no events. */
 static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
 {
-	ps__table_clear(&aggregate->table);
-	free(aggregate->spreads);
-	free(aggregate->has_unknown);
-	aggregate->spreads = NULL;
-	aggregate->has_unknown = NULL;
-	stat_metrics_clear(&aggregate->metrics);
+	aggregate_clear_table(aggregate);
 	stat_metrics_find(&aggregate->metrics, aggregate->options, root, aggregate->is_for_people,
 	                  true);
 	if (aggregate_create_table(aggregate, root, &aggregate->table) < 0)
@@ -64,11 +68,13 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 		aggregate->table.metrics[metric].has_whole = false;
 	aggregate->table.is_sum = true;
 	size_t events = aggregate->table.row_count * aggregate->table.event_count;
-	aggregate->spreads = calloc(events + 1, sizeof *aggregate->spreads);
-	aggregate->has_unknown = calloc(events + 1, sizeof *aggregate->has_unknown);
-	if (!aggregate->spreads || !aggregate->has_unknown)
-		return tool_complain("out of memory"), -1;
-	return 0;
+	aggregate->spreads = ps__os_calloc(events + 1, sizeof *aggregate->spreads);
+	aggregate->has_unknown = ps__os_calloc(events + 1, sizeof *aggregate->has_unknown);
+	if (aggregate->spreads && aggregate->has_unknown)
+		return 0;
+	/* A table without spreads must not get the next repetition. */
+	aggregate_clear_table(aggregate);
+	return tool_complain("out of memory"), -1;
 }
 
 /* What was not counted may have been anywhere. */

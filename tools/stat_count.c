@@ -3,6 +3,7 @@
  * makes. */
 #include "tools/stat_times.h"
 
+#include "base/os.h"
 #include "eventset/parts.h"
 #include "tools/terminal.h"
 
@@ -87,7 +88,7 @@ static bool count_add_group(struct ps_eventset *model, const struct tool_names *
                             const struct tool_name_group *group, size_t *countable)
 {
 	size_t count = group->end - group->first;
-	size_t *events = calloc(count, sizeof *events);
+	size_t *events = ps__os_calloc(count, sizeof *events);
 	bool is_good = events != NULL;
 
 	for (size_t index = 0; is_good && index < count; index++) {
@@ -109,7 +110,7 @@ static bool count_add_group(struct ps_eventset *model, const struct tool_names *
 		tool_complain("%s", ps_error_detail());
 		is_good = false;
 	}
-	free(events);
+	ps__os_free(events);
 	return is_good;
 }
 
@@ -323,7 +324,7 @@ void stat_count_destroy(struct stat_count *count)
 	for (size_t index = 0; index < count->set_count; index++)
 		ps_eventset_destroy(count->sets[index]);
 	ps_eventset_destroy(count->times);
-	free(count->sets);
+	ps__os_free(count->sets);
 	tool_cgroup_destroy(&count->cgroup);
 	ps_topology_destroy(count->topology);
 }
@@ -400,7 +401,7 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 int stat_count_check(struct stat_count *count, long long *residual)
 {
 	size_t events = ps_eventset_event_count(count->model);
-	long long *one = calloc(events ? events : 1, sizeof *one);
+	long long *one = ps__os_calloc(events ? events : 1, sizeof *one);
 	int result = one ? 0 : -1;
 
 	memset(residual, 0, events * sizeof *residual);
@@ -409,7 +410,7 @@ int stat_count_check(struct stat_count *count, long long *residual)
 		for (size_t event = 0; result == 0 && event < events; event++)
 			residual[event] += one[event];
 	}
-	free(one);
+	ps__os_free(one);
 	return result;
 }
 

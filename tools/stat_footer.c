@@ -4,6 +4,7 @@
 #include "tools/stat.h"
 
 #include "base/list.h"
+#include "base/os.h"
 #include "output/number.h"
 #include "output/rank.h"
 #include "output/wrap.h"
@@ -20,8 +21,8 @@ int stat_quality_create(struct stat_quality *quality, const struct ps_eventset *
 	                                 .attribution = PS_ATTRIBUTION_EXACT,
 	                                 .coverage = 1.0,
 	                                 .event_count = ps_eventset_event_count(model),
-	                                 .why = strdup("")};
-	quality->residual = calloc(quality->event_count + 1, sizeof *quality->residual);
+	                                 .why = ps__os_strdup("")};
+	quality->residual = ps__os_calloc(quality->event_count + 1, sizeof *quality->residual);
 	if (quality->residual && quality->why)
 		return 0;
 	tool_complain("out of memory");
@@ -31,11 +32,11 @@ int stat_quality_create(struct stat_quality *quality, const struct ps_eventset *
 
 void stat_quality_destroy(struct stat_quality *quality)
 {
-	free(quality->why);
-	free(quality->residual);
-	free(quality->sums);
-	free(quality->origin);
-	free(quality->unknown);
+	ps__os_free(quality->why);
+	ps__os_free(quality->residual);
+	ps__os_free(quality->sums);
+	ps__os_free(quality->origin);
+	ps__os_free(quality->unknown);
 }
 
 void stat_quality_add_interval(struct stat_quality *quality, const struct stat_count *count)
@@ -54,18 +55,18 @@ static void footer_add_attribution(struct stat_quality *quality, const struct st
 	if (attribution < quality->attribution ||
 	    (attribution == quality->attribution && *quality->why))
 		return;
-	char *copy = strdup(why);
+	char *copy = ps__os_strdup(why);
 	quality->attribution = attribution;
 	if (!copy)
 		return;
-	free(quality->why);
+	ps__os_free(quality->why);
 	quality->why = copy;
 }
 
 /* Residuals of opposite signs hide nothing of each other. */
 static void footer_add_residual(struct stat_quality *quality, struct stat_count *count)
 {
-	long long *residual = calloc(quality->event_count + 1, sizeof *residual);
+	long long *residual = ps__os_calloc(quality->event_count + 1, sizeof *residual);
 
 	if (residual && stat_count_check(count, residual) == 0) {
 		for (size_t event = 0; event < quality->event_count; event++) {
@@ -75,9 +76,9 @@ static void footer_add_residual(struct stat_quality *quality, struct stat_count 
 			    is_against && sum ? -residual[event] : residual[event];
 		}
 	} else if (!quality->unknown) {
-		quality->unknown = strdup(residual ? ps_error_detail() : "out of memory");
+		quality->unknown = ps__os_strdup(residual ? ps_error_detail() : "out of memory");
 	}
-	free(residual);
+	ps__os_free(residual);
 }
 
 void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count)
@@ -87,7 +88,7 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 	quality->delay_s = count->delay_s;
 	stat_quality_add_interval(quality, count);
 	if (origin && !quality->origin)
-		quality->origin = strdup(origin);
+		quality->origin = ps__os_strdup(origin);
 	footer_add_attribution(quality, count);
 	footer_add_residual(quality, count);
 	stat_uncounted_take(count);

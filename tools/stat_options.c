@@ -49,7 +49,7 @@ static int options_append_pid(struct stat_options *options, const char *text)
 static int options_split(struct stat_options *options, const char *list,
                          int (*take)(struct stat_options *options, const char *word))
 {
-	char *copy = strdup(list), *rest = copy, *word;
+	char *copy = ps__os_strdup(list), *rest = copy, *word;
 	size_t taken = 0;
 	int result = copy ? 0 : (tool_complain("out of memory"), -1);
 
@@ -59,7 +59,7 @@ static int options_split(struct stat_options *options, const char *list,
 		result = take(options, word);
 		taken++;
 	}
-	free(copy);
+	ps__os_free(copy);
 	return result == 0 && !taken ? take(options, list) : result;
 }
 
@@ -180,7 +180,7 @@ static int options_add_region(struct stat_options *options, const char *name)
 
 static int options_take_file(char **file, const char *option, const char *pattern)
 {
-	free(*file);
+	ps__os_free(*file);
 	*file = NULL;
 	return ps__rank_expand(option, pattern, file) == PS_OK ? 0 : options_complain();
 }
@@ -315,6 +315,6 @@ void stat_options_clear(struct stat_options *options)
 	tool_names_clear(&options->metrics);
 	ps__os_free(options->target.pids);
 	ps__os_free(options->of_regions.named);
-	free(options->output);
-	free(options->heat);
+	ps__os_free(options->output);
+	ps__os_free(options->heat);
 }

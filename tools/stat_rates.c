@@ -5,6 +5,7 @@
  */
 #include "tools/stat.h"
 
+#include "base/os.h"
 #include "output/number.h"
 
 #include <math.h>
@@ -31,8 +32,8 @@ static const struct rates_line {
 /* Without memory there are no sums, and nothing is said. */
 static struct ps_value *rates_make_room(struct stat_quality *quality)
 {
-	free(quality->sums);
-	quality->sums = calloc(quality->event_count + 1, sizeof *quality->sums);
+	ps__os_free(quality->sums);
+	quality->sums = ps__os_calloc(quality->event_count + 1, sizeof *quality->sums);
 	return quality->sums;
 }
 

@@ -133,41 +133,51 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	return 0;
 }
 
+/* NULL with errno. */
+static char *regions_path(const char *folder, const char *name)
+{
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *path = ps__os_calloc(bytes, 1);
+
+	if (!path)
+		return errno = ENOMEM, NULL;
+	snprintf(path, bytes, "%s/%s", folder, name);
+	return path;
+}
+
 static char *regions_make_file(const char *folder, const char *name)
 {
-	struct ps__buffer path = {0};
-
-	ps__buffer_add(&path, "%s/%s", folder, name);
-	char *copy = path.failed ? NULL : strdup(ps__buffer_text(&path));
-	ps__buffer_clear(&path);
+	char *copy = regions_path(folder, name);
 	int fd = copy ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 	if (fd >= 0) {
 		close(fd);
 		return copy;
 	}
-	free(copy);
+	ps__os_free(copy);
 	return NULL;
 }
 
 static int regions_make_folder(struct stat_regions *regions)
 {
 	const char *chosen = getenv("TMPDIR");
-	char folder[PATH_MAX], root[PATH_MAX];
+	char root[PATH_MAX];
 
 	/* The command may go to another folder. */
 	if (!realpath(chosen && *chosen ? chosen : "/tmp", root))
 		return tool_complain("--regions: no folder for reports: TMPDIR: %s",
 		                     strerror(errno)),
 		       -1;
-	int length = snprintf(folder, sizeof folder, "%s/perfsage-XXXXXX", root);
-	if (length >= (int)sizeof folder || !mkdtemp(folder))
-		return tool_complain("--regions: no folder for the reports of processes: '%s': %s",
-		                     folder, strerror(errno)),
-		       -1;
-	regions->folder = strdup(folder);
+	char *folder = regions_path(root, "perfsage-XXXXXX");
+	if (!folder || !mkdtemp(folder)) {
+		tool_complain("--regions: no folder for the reports of processes in '%s': %s", root,
+		              strerror(errno));
+		ps__os_free(folder);
+		return -1;
+	}
+	regions->folder = folder;
 	regions->reports = regions_make_file(folder, "reports");
 	regions->journal = regions_make_file(folder, "journal");
-	if (regions->folder && regions->reports && regions->journal)
+	if (regions->reports && regions->journal)
 		return 0;
 	tool_complain("--regions: no files in '%s': %s", folder, strerror(errno));
 	return -1;
@@ -198,9 +208,9 @@ void stat_regions_drop(struct stat_regions *regions)
 		tool_ending_keep(regions->journal);
 		tool_ending_keep(regions->folder);
 	}
-	free(regions->reports);
-	free(regions->journal);
-	free(regions->folder);
+	ps__os_free(regions->reports);
+	ps__os_free(regions->journal);
+	ps__os_free(regions->folder);
 	regions->reports = regions->journal = regions->folder = NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/stat.h"
 
 #include "base/list.h"
+#include "base/os.h"
 #include "eventset/parts.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
@@ -28,7 +29,7 @@ static int start_complain(void)
 
 static int start_make_room(struct stat_count *count, size_t sets)
 {
-	count->sets = calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
+	count->sets = ps__os_calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
 	if (count->sets)
 		return 0;
 	tool_complain("out of memory");
@@ -219,7 +220,7 @@ static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 static int start_listed(struct stat_count *count, const struct stat_target *target,
                         const struct tool_processes *all, bool is_first)
 {
-	free(count->sets);
+	ps__os_free(count->sets);
 	count->uncounted.children = 0;
 	if (start_make_room(count, target->pid_count + all->count) < 0)
 		return -1;

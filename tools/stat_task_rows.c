@@ -25,7 +25,7 @@ static int rows_add(struct matrix *matrix, const struct task_row *model, const l
 	struct task_row *row = &matrix->rows[matrix->count];
 	*row = *model;
 	row->place = matrix->count;
-	row->counts = malloc(bytes);
+	row->counts = ps__os_calloc(1, bytes);
 	if (!row->counts)
 		return -1;
 	memcpy(row->counts, counts, bytes);
@@ -93,7 +93,7 @@ void stat_matrix_sum_processes(struct matrix *matrix)
 		rows_add_counts(sum, row, events);
 		if (row->tid == row->pid)
 			memcpy(sum->name, row->name, sizeof sum->name);
-		free(row->counts);
+		ps__os_free(row->counts);
 	}
 	matrix->count = kept;
 	if (kept)
@@ -199,7 +199,7 @@ static int rows_add_to_components(struct rows_walk *walk, const struct task_row 
 static struct ps_value *rows_copy_totals(const struct matrix *matrix)
 {
 	size_t bytes = (ps_eventset_event_count(matrix->model) + 1) * sizeof *matrix->totals;
-	struct ps_value *copy = malloc(bytes);
+	struct ps_value *copy = ps__os_calloc(1, bytes);
 
 	return copy ? memcpy(copy, matrix->totals, bytes) : NULL;
 }
@@ -233,9 +233,9 @@ int stat_matrix_sum_components(struct matrix *out, const struct matrix *matrix,
 void stat_matrix_clear(struct matrix *matrix)
 {
 	for (size_t row = 0; row < matrix->count; row++)
-		free(matrix->rows[row].counts);
+		ps__os_free(matrix->rows[row].counts);
 	ps__os_free(matrix->rows);
-	free(matrix->totals);
+	ps__os_free(matrix->totals);
 }
 
 static bool rows_find_total(const struct stat_aggregate *aggregate, const char *name,
@@ -257,7 +257,7 @@ static int rows_find_totals(struct matrix *matrix, const struct stat_count *coun
 {
 	size_t events = ps_eventset_event_count(count->model);
 
-	matrix->totals = calloc(events + 1, sizeof *matrix->totals);
+	matrix->totals = ps__os_calloc(events + 1, sizeof *matrix->totals);
 	for (size_t event = 0; matrix->totals && event < events; event++) {
 		struct ps_value *total = &matrix->totals[event];
 		const char *name = ps_eventset_event_name(count->model, event);

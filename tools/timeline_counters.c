@@ -161,17 +161,17 @@ static void open_groups(struct timeline *timeline)
 
 static bool make_room(struct timeline *timeline)
 {
-	struct timeline_counters *counters = calloc(1, sizeof *counters);
+	struct timeline_counters *counters = ps__os_calloc(1, sizeof *counters);
 	const struct ps__session_lists *lists = &timeline->session->lists;
 	size_t cpus = lists->cpu_count;
 
 	timeline->counters = counters;
 	if (!counters)
 		return false;
-	counters->cpus = calloc(cpus, sizeof *counters->cpus);
-	counters->attrs = calloc(timeline->event_count, sizeof *counters->attrs);
-	counters->events = calloc(timeline->event_count, sizeof *counters->events);
-	counters->values = calloc(cpus * timeline->event_count, sizeof *counters->values);
+	counters->cpus = ps__os_calloc(cpus, sizeof *counters->cpus);
+	counters->attrs = ps__os_calloc(timeline->event_count, sizeof *counters->attrs);
+	counters->events = ps__os_calloc(timeline->event_count, sizeof *counters->events);
+	counters->values = ps__os_calloc(cpus * timeline->event_count, sizeof *counters->values);
 	if (!counters->cpus || !counters->attrs || !counters->events || !counters->values)
 		return false;
 	counters->cpu_count = cpus;

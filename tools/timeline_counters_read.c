@@ -236,9 +236,9 @@ void timeline_counters_clear(struct timeline *timeline)
 	timeline_counters_close_cpus(counters);
 	for (size_t i = 0; i < counters->count; i++)
 		ps_attr_destroy(counters->attrs[i]);
-	free(counters->cpus);
-	free(counters->attrs);
-	free(counters->events);
-	free(counters->values);
-	free(counters);
+	ps__os_free(counters->cpus);
+	ps__os_free(counters->attrs);
+	ps__os_free(counters->events);
+	ps__os_free(counters->values);
+	ps__os_free(counters);
 }

@@ -95,7 +95,7 @@ int timeline_events_add(struct timeline *timeline)
 {
 	const struct tool_names *names = &timeline->options.events;
 
-	timeline->events = calloc(names->count + 1, sizeof *timeline->events);
+	timeline->events = ps__os_calloc(names->count + 1, sizeof *timeline->events);
 	if (!timeline->events)
 		return tool_complain("out of memory"), -1;
 	for (size_t i = 0; i < names->count; i++) {
@@ -132,5 +132,5 @@ void timeline_events_clear(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->event_count; i++)
 		ps__os_free(timeline->events[i].trace_name);
-	free(timeline->events);
+	ps__os_free(timeline->events);
 }

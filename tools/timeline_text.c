@@ -2,6 +2,7 @@
 /* What perfsage timeline shows to people: hardware threads, tasks, waits and migrations. */
 #include "tools/timeline.h"
 
+#include "base/os.h"
 #include "output/grid.h"
 #include "output/number.h"
 
@@ -112,7 +113,7 @@ static int compare_cpus(const void *one, const void *other)
 /* In the order of their numbers, if all are shown; else by time on them. NULL after a complaint. */
 static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, size_t shown)
 {
-	const struct timeline_cpu **cpus = calloc(sums->cpu_count, sizeof *cpus);
+	const struct timeline_cpu **cpus = ps__os_calloc(sums->cpu_count, sizeof *cpus);
 
 	if (!cpus)
 		return tool_complain("out of memory"), NULL;
@@ -178,7 +179,7 @@ static void add_cpus(struct timeline *timeline)
 	if (shown < sums->cpu_count)
 		add_other_cpus(timeline, cpus, shown);
 free_cpus:
-	free(cpus);
+	ps__os_free(cpus);
 }
 
 static int compare_tasks(const void *one, const void *other)
@@ -196,7 +197,7 @@ static int compare_tasks(const void *one, const void *other)
 static const struct tool_task **sort_tasks(const struct timeline *timeline)
 {
 	size_t count = tool_slices_task_count(timeline->slices);
-	const struct tool_task **tasks = calloc(count + 1, sizeof *tasks);
+	const struct tool_task **tasks = ps__os_calloc(count + 1, sizeof *tasks);
 
 	if (!tasks)
 		return tool_complain("out of memory"), NULL;
@@ -375,7 +376,7 @@ void timeline_text_add_sums(struct timeline *timeline)
 	add_waits(timeline);
 	add_moves(timeline);
 	timeline_notes_add(timeline);
-	free(tasks);
+	ps__os_free(tasks);
 }
 
 /* "     0.001234567  CPU 1   12.35 us  name 123  page-faults 3" */

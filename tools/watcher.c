@@ -189,7 +189,7 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 		if (watcher->processes[index] >= 0)
 			close(watcher->processes[index]);
 	}
-	free(watcher->processes);
+	ps__os_free(watcher->processes);
 	if (watcher->signals >= 0)
 		close(watcher->signals);
 	tool_state_restore(&watcher->state);
@@ -246,7 +246,7 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
 {
 	size_t given = *count;
 
-	watcher->processes = calloc(given + 1, sizeof *watcher->processes);
+	watcher->processes = ps__os_calloc(given + 1, sizeof *watcher->processes);
 	if (!watcher->processes)
 		return tool_complain("out of memory"), -1;
 	while (watcher->process_count < *count) {

@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ char *ps__destination_resolve(const char *path)
 		ssize_t length = readlink(at, link, sizeof link - 1);
 		/* No link, or nothing. */
 		if (length < 0)
-			return errno == EINVAL || errno == ENOENT ? strdup(at) : NULL;
+			return errno == EINVAL || errno == ENOENT ? ps__os_strdup(at) : NULL;
 		link[length] = '\0';
 		folder = link[0] == '/' ? 0 : destination_folder_length(at);
 		if (folder + (size_t)length >= sizeof at)
@@ -91,7 +92,7 @@ static int destination_look_at(struct part *part)
 	if (!target)
 		return destination_fail(part->named, errno);
 	strcpy(part->target, target);
-	free(target);
+	ps__os_free(target);
 	part->has_old = stat(part->target, &part->old) == 0;
 	if (!part->has_old)
 		return PS_OK;

@@ -3,6 +3,7 @@
 #include "output/rank.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "output/buffer.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ int ps__rank_expand(const char *option, const char *pattern, char **out)
 		if (*at && at++)
 			result = rank_add_letter(option, &at, &name);
 	}
-	char *copy = result == PS_OK && !name.failed ? strdup(ps__buffer_text(&name)) : NULL;
+	char *copy = result == PS_OK && !name.failed ? ps__os_strdup(ps__buffer_text(&name)) : NULL;
 	ps__buffer_clear(&name);
 	if (result != PS_OK)
 		return result;

@@ -34,12 +34,13 @@ tool_tests = \
 	tests/tool/stat-times \
 	tests/tool/stat-uncounted \
 	tests/tool/timeline \
-	tests/tool/topo
+	tests/tool/topo \
+	tests/tool/without-memory
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
-check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/leaderless tests/tool/visits
+check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/visits
 tests_tool_closing_SOURCES = tests/tool/closing.c
 tests_tool_closing_LDADD =
 tests_tool_faults_SOURCES = tests/tool/faults.c
@@ -54,6 +55,9 @@ tests_tool_kept_LDFLAGS = -pthread
 tests_tool_kept_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
+# It includes tools/main.c.
+tests_tool_lacking_SOURCES = tests/tool/lacking.c
+tests_tool_lacking_LDADD = tools/libtools.la $(layers) -lm
 # All tasks of these are counted, and sanitizers have tasks of their own, which also keep a process from ending when its last
 # thread has. What is tested is the command.
 tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
