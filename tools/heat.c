@@ -3,6 +3,7 @@
 #include "tools/heat.h"
 
 #include "base/os.h"
+#include "base/stack.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
 
@@ -125,17 +126,22 @@ static int heat_run_lstopo(const struct drawing *drawing, struct tool_watcher *w
 	return -1;
 }
 
-/* A new file that is gone at the end; complains. */
+/* A new file that is gone at the end; complains. A signal that comes before the file is known would
+ * leave it there. */
 static int heat_open_temporary(char path[PATH_BYTES])
 {
 	const char *folder = getenv("TMPDIR");
+	struct ps__held held;
 
 	snprintf(path, PATH_BYTES, "%s/perfsage-heat-XXXXXX", folder && *folder ? folder : "/tmp");
+	ps__signals_hold(&held);
 	int fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		tool_complain("'%s' can't be written: %s", path, strerror(errno));
-	else
+	int error = errno;
+	if (fd >= 0)
 		tool_ending_remove(path);
+	ps__signals_release(&held);
+	if (fd < 0)
+		tool_complain("'%s' can't be written: %s", path, strerror(error));
 	return fd;
 }
 

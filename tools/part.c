@@ -3,6 +3,7 @@
 #include "tools/file.h"
 
 #include "base/os.h"
+#include "base/stack.h"
 #include "output/destination.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
@@ -169,6 +170,7 @@ void tool_part_destroy(struct tool_part *part, bool is_kept)
 int tool_part_create(struct tool_part *part, const char *named)
 {
 	struct stat old;
+	struct ps__held held;
 
 	*part = (struct tool_part){.fd = -1, .target = ps__destination_resolve(named)};
 	bool has_old = part->target && stat(part->target, &old) == 0;
@@ -177,11 +179,15 @@ int tool_part_create(struct tool_part *part, const char *named)
 		tool_complain("'%s' can't be written: %s", named, strerror(errno));
 		goto destroy_part;
 	}
+	/* A signal that comes before the file is known would leave it there. */
+	ps__signals_hold(&held);
 	part->fd =
 	    part_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
+	if (part->fd >= 0)
+		tool_ending_remove(part->path);
+	ps__signals_release(&held);
 	if (part->fd < 0)
 		goto destroy_part;
-	tool_ending_remove(part->path);
 	return 0;
 destroy_part:
 	tool_part_destroy(part, true);

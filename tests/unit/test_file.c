@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tools/file.c: what is written to a pipe whose reader makes room meanwhile. */
+/* tools/file.c: what is written to a pipe whose reader makes room meanwhile. tools/part.c: a file
+ * that a signal ends before it is known. */
 #include "support/fixture.h"
 #include "support/scene.h"
 #include "tools/file.h"
+#include "tools/watcher.h"
 
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LENGTH 6000
@@ -53,11 +58,47 @@ START_TEST(a_pipe_gets_as_many_bytes_as_there_are)
 }
 END_TEST
 
+static bool ends_at_lock;
+
+/* The signal comes when the file is made and locked. */
+int flock(int fd, int operation)
+{
+	if (ends_at_lock)
+		raise(SIGTERM);
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+START_TEST(a_signal_at_its_creation_leaves_no_part)
+{
+	char folder[] = "/tmp/perfsage-test-file-XXXXXX", named[64];
+	struct tool_watcher watcher;
+	struct tool_part part;
+	int status;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(named, sizeof named, "%s/report", folder);
+	pid_t child = fork();
+	if (child == 0) {
+		if (tool_watcher_create(&watcher, false) == 0)
+			tool_watcher_release(&watcher);
+		ends_at_lock = true;
+		tool_part_create(&part, named);
+		_exit(EXIT_SUCCESS);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGTERM);
+	/* It is empty. */
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("file");
 	TCase *tests = scene_case(suite, "file");
 
 	tcase_add_test(tests, a_pipe_gets_as_many_bytes_as_there_are);
+	tcase_add_test(tests, a_signal_at_its_creation_leaves_no_part);
 	return scene_run(suite);
 }
