@@ -54,7 +54,7 @@ static __attribute__((cold, noinline)) ssize_t fail_call(long result)
 	return -1;
 }
 
-static ssize_t real_read(int fd, void *buffer, size_t size_bytes)
+ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes)
 {
 	long result = ps__arch_read(fd, buffer, size_bytes);
 
@@ -171,16 +171,16 @@ static void *real_allocate(size_t size_bytes)
 	return calloc(1, size_bytes);
 }
 
-#define REAL_SYSTEM                                                                             \
-	{                                                                                       \
-		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open,       \
-		.ioctl = real_ioctl, .read = real_read, .pread = real_pread, .open = real_open, \
-		.close = real_close, .mmap = mmap, .munmap = munmap, .list = real_list,         \
-		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
-		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
-		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
-		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,             \
-		.wake.write = real_write, .wake.fstat = real_fstat, .bpf = real_bpf,            \
+#define REAL_SYSTEM                                                                       \
+	{                                                                                 \
+		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open, \
+		.ioctl = real_ioctl, .read = ps__os_real_read, .pread = real_pread,       \
+		.open = real_open, .close = real_close, .mmap = mmap, .munmap = munmap,   \
+		.list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,         \
+		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,   \
+		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,  \
+		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,       \
+		.wake.write = real_write, .wake.fstat = real_fstat, .bpf = real_bpf,      \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;

@@ -111,6 +111,9 @@ static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_byte
 	return __builtin_expect(length < 0, 0) ? ps__os_read_again(fd, buffer, size_bytes) : length;
 }
 
+/* The real read(2) of ps__os. */
+ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
+
 /* Reads a small text file whole, NUL-terminated, without trailing newlines.
  * Returns its length, or -errno: -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
