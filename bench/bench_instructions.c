@@ -19,7 +19,7 @@
 
 /* What is promised, and checked in the lab. */
 #define MOST_INSTRUCTIONS 260
-#define MOST_OF_A_VISIT   1200
+#define MOST_OF_A_VISIT   800
 #define LEAST_GAIN        8
 
 static struct {
@@ -211,7 +211,7 @@ static int instructions_check(const struct bench_figure *user, const struct benc
 	    instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
 	                       papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
 	printf("lab: a visit of a region: %.0f instructions\n", visit->value);
-	failures += instructions_judge("a visit in user space takes at most 1200 instructions",
+	failures += instructions_judge("a visit in user space takes at most 800 instructions",
 	                               visit->value > 0 && visit->value <= MOST_OF_A_VISIT);
 	return failures ? 1 : 0;
 }

@@ -411,9 +411,6 @@ static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set, uin
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
 /* The same after a take. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);
-/* A reading that can't be made on the fast path is a miss. Returns PS__TRY_SLOW_PATH, or the result
- * if that is an error. */
-int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));
 /*
  * An older reading becomes the latest on the fast path: its row is copied to the end with the
  * totals that were read, and the old row is retired. Only a reading that has one part, and was

@@ -9,6 +9,7 @@
  * goes another way (ps__set_enter sees to it).
  */
 #include "eventset/fast_totals.h"
+#include "eventset/undo.h"
 
 /* The totals become the row's. False if a counter went backwards: then the row is not to be
  * believed. */
@@ -48,16 +49,16 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fa
 /* The first row of a chunk. */
 static __attribute__((cold, noinline)) int begin_chunk(struct ps__fast_path *fast, size_t row)
 {
-	if (ps__history_make_room(fast->slot->history) < 0)
+	if (ps__history_make_room(fast->row.history) < 0)
 		return -1;
-	ps__fast_find_row(fast, fast->slot->history, row);
+	ps__fast_find_row(fast, fast->row.history, row);
 	return 0;
 }
 
 /* Goes to the row behind the latest, which `words` and `mark` are of. */
 static inline int find_new_row(struct ps__fast_path *fast)
 {
-	const struct ps__history *history = fast->slot->history;
+	const struct ps__history *history = fast->row.history;
 	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed);
 
 	if (PS__LIKELY(row % PS__CHUNK_ROWS != 0)) {
@@ -120,17 +121,17 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 
 	if (!PS__LIKELY(write_row(fast, timestamp))) {
 		if (is_new)
-			ps__fast_find_latest(fast, fast->slot->history);
+			ps__fast_find_latest(fast, fast->row.history);
 		else
 			unwrite_row(fast, set->recorder.last_timestamp);
 		atomic_fetch_add_explicit(&recording->undone, 1, memory_order_relaxed);
 		ps__recording_write_end_from(recording, sequence);
-		return ps__set_note_miss(set, PS_OK);
+		return ps__fast_note_miss(fast, PS_OK);
 	}
 	if (old_row >= 0)
 		ps__set_enter_stage(set, PS__STAGE_REOPENING);
 	if (is_new)
-		ps__history_publish(fast->slot->history);
+		ps__history_publish(fast->row.history);
 	if (kind == PS__WRITE_COUNTS && !PS__LIKELY(!fast->base))
 		keep_base(fast);
 	else
@@ -167,7 +168,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
 			return PS__TRY_SLOW_PATH;
 		is_new = true;
 	}
-	int result = ps__fast_read_totals(set);
+	int result = ps__fast_read_totals(&set->fast_path);
 	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	/* Where there is no room for it, the slow path says so. */
@@ -182,7 +183,7 @@ PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root
 {
 	if (!is_at_hand(set, root) || set->recorder.history)
 		return PS__TRY_SLOW_PATH;
-	int result = ps__fast_read_totals(set);
+	int result = ps__fast_read_totals(&set->fast_path);
 	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	ptrdiff_t row = ps__set_find_old_row(set, timestamp, kind);
@@ -206,7 +207,7 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 		if (timestamp)
 			*timestamp = made;
 		if (thread)
-			*thread = set->fast_path.slot->history->thread;
+			*thread = set->fast_path.row.history->thread;
 		/* And before it is the set's: see recover.c. */
 		atomic_signal_fence(memory_order_seq_cst);
 		set->recorder.last_timestamp = made;

@@ -4,10 +4,12 @@
 #define PS_EVENTSET_FAST_PATH_H
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "store/history.h"
 
 struct ps__slot;
 struct ps_component;
+struct ps_topology;
 
 /*
  * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the
@@ -22,8 +24,12 @@ struct ps__fast_path {
 		const uint64_t *head;
 		uint64_t seen; /* where it stood */
 	} switches;
-	ps__read_direct *read; /* the backend's, and what it is to read */
-	size_t instance;
+	/* What is read */
+	struct {
+		ps__read_direct *read;
+		struct ps__backend *backend;
+		size_t instance;
+	} source;
 	/* The totals as read last: they stand in the row, but not in the slot's counts */
 	uint64_t *previous;
 	uint64_t *current; /* where they are read to */
@@ -32,7 +38,8 @@ struct ps__fast_path {
 	struct {
 		_Atomic uint64_t *words;
 		_Atomic uint16_t *mark;
-		uint16_t flags; /* what stands there */
+		uint16_t flags;              /* what stands there */
+		struct ps__history *history; /* the slot's */
 	} row;
 	/* Where the kernel tells the task's CPU; or a -1: it must be asked */
 	const volatile int *cpu_place;
@@ -53,6 +60,12 @@ struct ps__fast_path {
 	uint64_t *kept;   /* vector beside `previous` and `current` */
 	uint64_t *passed; /* what a snapshot's part has more than the totals, if there are any */
 	uint64_t *memory; /* of the five vectors */
+	/* The set's, for takes: they don't see the set */
+	struct {
+		const struct ps_topology *topology;
+		struct ps__clock *clock;
+		volatile uintptr_t *busy;
+	} set;
 	/* After a reading that the slow path had to do again: see fast_path_open.c. */
 	struct {
 		unsigned left;   /* so many readings don't try the fast path */
@@ -70,6 +83,10 @@ extern const struct ps_component ps__fast_snapshot;
 
 /* Fast path not applicable: the caller takes the slow path. */
 #define PS__TRY_SLOW_PATH 1
+
+/* fast_path_open.c: a reading that can't be made on the fast path is a miss. Returns
+ * PS__TRY_SLOW_PATH, or the result if that is an error. */
+int ps__fast_note_miss(struct ps__fast_path *fast, int result) __attribute__((cold));
 
 /* Where the next reading goes. */
 static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *history,

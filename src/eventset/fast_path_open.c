@@ -22,9 +22,10 @@ static const uint64_t no_head;
 const struct ps_component ps__fast_take;
 const struct ps_component ps__fast_snapshot;
 
-static uint64_t count_readings(const struct ps_eventset *set)
+static uint64_t count_readings(const struct ps__fast_path *fast,
+                               const struct ps__recording *recording)
 {
-	return ps__recording_count_writes(set->recorder.recording) + set->fast_path.pause.takes;
+	return ps__recording_count_writes(recording) + fast->pause.takes;
 }
 
 /* Counts the readings of a pause. */
@@ -34,7 +35,7 @@ static bool is_paused(struct ps_eventset *set)
 
 	if (fast->pause.left == 0)
 		return false;
-	fast->pause.since = count_readings(set);
+	fast->pause.since = count_readings(fast, set->recorder.recording);
 	fast->pause.left--;
 	return true;
 }
@@ -71,7 +72,7 @@ static void offset_from_slot(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	const struct ps__slot *slot = fast->slot;
-	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
+	const uint64_t *assigned = ps__set_assigned(set, fast->source.instance);
 
 	for (size_t word = 0; word < fast->width; word++)
 		fast->offset[word] = slot->base[word] + slot->counts[word] - assigned[word];
@@ -81,7 +82,7 @@ static void passed_from_slot(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	const struct ps__slot *slot = fast->slot;
-	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
+	const uint64_t *assigned = ps__set_assigned(set, fast->source.instance);
 
 	set->openings++;
 	for (size_t word = 0; set->snapshots && word < fast->width; word++)
@@ -93,14 +94,19 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 {
 	struct ps__fast_path *fast = &set->fast_path;
 
-	fast->read = set->counters.backend->ops->read_direct;
+	fast->source.read = set->counters.backend->ops->read_direct;
+	fast->source.backend = set->counters.backend;
 	fast->slot = slot;
+	fast->row.history = slot->history;
+	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
+	fast->set.clock = &set->recorder.clock;
+	fast->set.busy = &set->calls.busy;
 	fast->cpu = slot->cpu;
 	fast->cpu_place = ps__os_cpu_place();
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
 	                        ? 2 * set->recorder.recording->groups
 	                        : 0;
-	fast->instance =
+	fast->source.instance =
 	    set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->instance : 0;
 	fast->switches.head =
 	    set->attribution.switches.fd >= 0
@@ -114,7 +120,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 		ps__fast_find_latest(fast, slot->history);
 		fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
 	}
-	memcpy(fast->previous, ps__set_assigned(set, fast->instance),
+	memcpy(fast->previous, ps__set_assigned(set, fast->source.instance),
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	passed_from_slot(set);
@@ -151,14 +157,14 @@ void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot)
 static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	uint64_t *previous = ps__set_totals(set, fast->instance);
+	uint64_t *previous = ps__set_totals(set, fast->source.instance);
 
 	for (size_t word = 0; word < fast->width; word++)
 		previous[word] = totals[word];
 	if (set->attribution.method->split == PS__SPLIT_COUNTERS) {
 		ps__set_assign_instance(set, fast->slot, PS_ATTRIBUTION_EXACT);
 	} else {
-		ps__set_assign(set, fast->slot, fast->instance);
+		ps__set_assign(set, fast->slot, fast->source.instance);
 		ps__set_label_counts(fast->slot, fast->slot->counts_mark & PS__MARK_ATTRIBUTION);
 	}
 }
@@ -181,10 +187,9 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 	fast->root = NULL;
 }
 
-int ps__set_note_miss(struct ps_eventset *set, int result)
+int ps__fast_note_miss(struct ps__fast_path *fast, int result)
 {
-	struct ps__fast_path *fast = &set->fast_path;
-	uint64_t readings = count_readings(set);
+	uint64_t readings = count_readings(fast, fast->row.history->recording);
 
 	if (readings - fast->pause.since >= FAR_BETWEEN)
 		fast->pause.length = 0;
@@ -213,7 +218,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	const _Atomic uint64_t *words = ps__history_word(fast->slot->history, row, 1);
+	const _Atomic uint64_t *words = ps__history_word(fast->row.history, row, 1);
 
 	if (kind != PS__WRITE_ACCUM)
 		return;
@@ -234,7 +239,7 @@ void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind k
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	struct ps__slot *slot = fast->slot;
-	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
+	const uint64_t *assigned = ps__set_assigned(set, fast->source.instance);
 
 	for (size_t word = 0; kind == PS__WRITE_ACCUM && word < fast->width; word++)
 		slot->base[word] = fast->offset[word] - slot->counts[word] + assigned[word];

@@ -6,7 +6,9 @@
 
 #include "base/hot.h"
 #include "base/os.h"
-#include "eventset/undo.h"
+#include "eventset/fast_path.h"
+
+#include <perfsage/error.h>
 
 #define PS__LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -46,18 +48,16 @@ static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
 
 /* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
  * as what comes before them is counted. Else PS__TRY_SLOW_PATH, or a code with a detail. */
-PS__INLINE int ps__fast_read_totals(struct ps_eventset *set)
+PS__INLINE int ps__fast_read_totals(struct ps__fast_path *fast)
 {
-	struct ps__fast_path *fast = &set->fast_path;
-
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))
 		return PS__TRY_SLOW_PATH;
-	int result = fast->read(set->counters.backend, fast->instance, fast->current);
+	int result = fast->source.read(fast->source.backend, fast->source.instance, fast->current);
 	if (!PS__LIKELY(result == PS_OK))
-		return ps__set_note_miss(set, result);
+		return ps__fast_note_miss(fast, result);
 	if (!PS__LIKELY(ps__fast_is_there(fast)) || !PS__LIKELY(ps__fast_has_stayed(fast)) ||
 	    !PS__LIKELY(ps__fast_is_resident(fast)))
-		return ps__set_note_miss(set, PS_OK);
+		return ps__fast_note_miss(fast, PS_OK);
 	return PS_OK;
 }
 

@@ -19,7 +19,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/fast_path.c \
 	src/eventset/fast_path.h \
 	src/eventset/fast_path_open.c \
-	src/eventset/fast_take.c \
+	src/eventset/fast_snapshot.c \
+	src/eventset/fast_take.h \
 	src/eventset/fast_totals.h \
 	src/eventset/fetch.c \
 	src/eventset/find_cpu.c \

@@ -4,11 +4,10 @@
  * ps_accum had made it; but the reading's rows are not written. So all counts are 0 after a take,
  * and a reading has base + counts, which is everything.
  */
-#include "eventset/take.h"
-
 #include "base/error.h"
 #include "base/stack.h"
 #include "eventset/eventset.h"
+#include "eventset/fast_take.h"
 
 /* A base is part of the next reading only where the latest one has a part. */
 static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
@@ -58,7 +57,7 @@ static int take_all(struct ps_eventset *set, ps__take *take, void *context, uint
 }
 
 /* It allocates: a jump out of a handler must not leave it. */
-int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
+int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
 {
 	struct ps__held held;
 
@@ -70,6 +69,23 @@ int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, 
 	}
 	ps__signals_release(&held);
 	return result;
+}
+
+struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set)
+{
+	return &set->fast_path;
+}
+
+/* What was kept of a base isn't needed any more: so the counts go there. */
+struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns)
+{
+	for (size_t word = 0; word < fast->width; word++)
+		fast->kept[word] = fast->current[word] - fast->previous[word];
+	return (struct ps__taken){.history = fast->row.history,
+	                          .counts = fast->kept,
+	                          .width = fast->width,
+	                          .now_ns = now_ns,
+	                          .mark = fast->counts_mark};
 }
 
 /* No stack is as low as this. */

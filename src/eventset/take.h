@@ -27,11 +27,11 @@ typedef int ps__take(void *context, const struct ps__taken *taken);
  * come first. After ps_stop it takes the rest.
  *
  * now_ns receives that of struct ps__taken. Returns PS_OK, PS_PARTIAL, or as ps_read; nothing is
- * taken then.
+ * taken then. The fast path is in fast_take.h, and is opened for it here.
  */
 int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);
-/* take.c: where fast_path.c can't. */
-int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);
+/* Lasts as long as the set. */
+struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set);
 
 /* The caller has seen that a call of the calling thread on the set was left (base/stack.h). The
  * next call makes the set whole, from wherever it comes. */

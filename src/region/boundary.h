@@ -4,30 +4,64 @@
 #ifndef PS_REGION_BOUNDARY_H
 #define PS_REGION_BOUNDARY_H
 
+#include "base/error.h"
 #include "base/hot.h"
-#include "base/os.h"
+#include "eventset/fast_take.h"
 #include "region/profile.h"
 
-/* member.c: adds the counts since the last boundary, on one hardware thread. */
-int ps__member_add(void *context, const struct ps__taken *taken);
-
-/* As ps__member_boundary. */
-PS__INLINE int ps__boundary_make(struct ps__member *member, uint64_t *now_ns)
+/*
+ * Adds the counts since the last boundary to a node, on the fast path. level: the visit that ends
+ * with it; or NULL. On PS_OK all of it is done, and member->is_changing is for the caller to end.
+ */
+PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *node,
+                                  const struct ps__level *level, uint64_t *now_ns)
 {
-	struct ps__node *node = ps__member_counted(member);
+	struct ps__fast_path *fast = member->fast;
 
-	*now_ns = 0;
-	int result = ps__set_take(member->set, ps__member_add, member, now_ns);
-	member->is_changing = false;
-	if (__builtin_expect(!*now_ns, 0))
-		*now_ns = ps__os_now_ns();
+	if (!PS__LIKELY(!member->last.has_failed))
+		return PS__TRY_SLOW_PATH;
+	int result = ps__fast_take_begin(fast, now_ns);
+	if (!PS__LIKELY(result == PS_OK))
+		return result;
+	struct ps__node_cell *cell = ps__node_cell(node, fast->row.history);
+	if (!PS__LIKELY(cell)) {
+		ps__fast_take_cancel(fast);
+		return ps__fail_memory("a region's counts; they come with a later boundary");
+	}
+	member->last.mark |= fast->counts_mark;
+	member->is_changing = true;
+	ps__node_begin(node);
+	uint64_t growth = ps__add_growth(&cell->words[1], fast->current, fast->previous,
+	                                 fast->even_bytes, fast->width);
+	if (!PS__LIKELY(!(growth >> 63))) {
+		ps__add_growth(&cell->words[1], fast->previous, fast->current, fast->even_bytes,
+		               fast->width);
+		ps__node_end(node);
+		ps__fast_take_cancel(fast);
+		return ps__fast_note_miss(fast, PS_OK);
+	}
+	ps__cell_note(cell, *now_ns, fast->counts_mark);
 	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
 	member->last.ns = *now_ns;
-	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0)) {
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
-		return result;
-	}
-	member->last.has_failed = false;
+	if (level)
+		ps__visits_add(&node->visits, *now_ns - level->entered_ns);
+	ps__node_end(node);
+	if (!PS__LIKELY(!member->watches.open))
+		ps__member_tell_watches(member, *now_ns);
+	ps__fast_take_end(fast);
+	return PS_OK;
+}
+
+/* As ps__member_boundary; node: the innermost that is counted. */
+PS__INLINE int ps__boundary_make(struct ps__member *member, struct ps__node *node, uint64_t *now_ns)
+{
+	uint64_t fast_ns = 0;
+	int result = boundary_make_fast(member, node, NULL, &fast_ns);
+
+	*now_ns = fast_ns;
+	if (!PS__LIKELY(result == PS_OK))
+		return ps__member_boundary_slowly(member, result, now_ns);
+	member->is_changing = false;
 	return PS_OK;
 }
 
@@ -36,15 +70,16 @@ PS__INLINE int ps__boundary_leave(struct ps__member *member)
 {
 	const struct ps__level *level = &member->levels[member->depth - 1];
 	struct ps__node *node = level->node;
-	uint64_t now_ns;
+	uint64_t now_ns = 0;
 
-	if (__builtin_expect(member->seen < member->depth, 0))
+	if (!PS__LIKELY(member->seen == member->depth))
 		return ps__member_leave_uncounted(member);
-	int result = ps__boundary_make(member, &now_ns);
-	if (__builtin_expect(result != PS_OK, 0))
-		ps__member_lose(member, member->seen - 1);
-	member->is_changing = true;
-	ps__node_add_visit(node, now_ns - level->entered_ns);
+	int result = boundary_make_fast(member, node, level, &now_ns);
+	if (!PS__LIKELY(result == PS_OK)) {
+		uint64_t slow_ns = now_ns;
+		result = ps__member_leave_slowly(member, result, &slow_ns);
+		now_ns = slow_ns;
+	}
 	ps__member_set_depth(member, member->depth - 1);
 	member->seen--;
 	member->is_changing = false;

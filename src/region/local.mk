@@ -16,6 +16,7 @@ src_region_libregion_la_SOURCES = \
 	src/region/marks.c \
 	src/region/member.c \
 	src/region/node.c \
+	src/region/node.h \
 	src/region/notes.c \
 	src/region/notes.h \
 	src/region/path.c \

@@ -39,8 +39,10 @@ static int member_start(struct ps__member *member)
 	struct ps_profile *profile = member->profile;
 	int result = ps__spare_start(profile, &member->set);
 
-	if (result == PS_OK)
-		result = ps_read(member->set, profile->root, NULL, NULL);
+	if (result != PS_OK)
+		return result;
+	member->fast = ps__set_fast_path(member->set);
+	result = ps_read(member->set, profile->root, NULL, NULL);
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
@@ -190,14 +192,14 @@ member_find_common(struct ps__member *member)
 	return node;
 }
 
-PS__HOT int ps__member_add(void *context, const struct ps__taken *taken)
+static int member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
 	struct ps__node *node = ps__member_counted(member);
 
 	if (__builtin_expect(member->last.has_failed, 0))
 		node = member_find_common(member);
-	struct ps__node_cell *cell = ps__node_cell(node, taken);
+	struct ps__node_cell *cell = ps__node_cell(node, taken->history);
 
 	if (__builtin_expect(!cell, 0))
 		return ps__fail_memory("a region's counts; they come with a later boundary");
@@ -211,9 +213,47 @@ PS__HOT int ps__member_add(void *context, const struct ps__taken *taken)
 	return PS_OK;
 }
 
+int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *now_ns)
+{
+	struct ps__node *node = ps__member_counted(member);
+
+	if (result == PS__TRY_SLOW_PATH)
+		result = ps__set_take(member->set, member_add, member, now_ns);
+	member->is_changing = false;
+	if (!*now_ns)
+		*now_ns = ps__os_now_ns();
+	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
+	member->last.ns = *now_ns;
+	if (result != PS_OK && result != PS_PARTIAL) {
+		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		return result;
+	}
+	member->last.has_failed = false;
+	return PS_OK;
+}
+
+int ps__member_leave_slowly(struct ps__member *member, int result, uint64_t *now_ns)
+{
+	const struct ps__level *level = &member->levels[member->depth - 1];
+
+	result = ps__member_boundary_slowly(member, result, now_ns);
+	if (result != PS_OK)
+		ps__member_lose(member, member->seen - 1);
+	member->is_changing = true;
+	ps__node_add_visit(level->node, *now_ns - level->entered_ns);
+	return result;
+}
+
+void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns)
+{
+	const struct ps__taken taken = ps__fast_taken(member->fast, now_ns);
+
+	ps__slow_add(member, &taken);
+}
+
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
 {
-	return ps__boundary_make(member, now_ns);
+	return ps__boundary_make(member, ps__member_counted(member), now_ns);
 }
 
 int ps__member_leave(struct ps__member *member)

@@ -42,17 +42,16 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 	return node;
 }
 
-__attribute__((noinline)) struct ps__node_cell *ps__node_make_cell(struct ps__node *node,
-                                                                   const struct ps__taken *taken)
+__attribute__((noinline)) struct ps__node_cell *
+ps__node_make_cell(struct ps__node *node, const struct ps__history *history)
 {
 	struct ps__held held;
 
 	ps__signals_hold(&held);
-	struct ps__node_cell *cell =
-	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
+	struct ps__node_cell *cell = ps__os_calloc(
+	    1, sizeof *cell + (1 + ps__recording_width(history->recording)) * sizeof *cell->words);
 	if (cell) {
-		cell->history = taken->history;
-		atomic_init(&cell->mark, taken->mark);
+		cell->history = history;
 		cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
 		atomic_store_explicit(&node->cells, cell, memory_order_release);
 	}

@@ -15,6 +15,7 @@
 #include "base/stack.h"
 #include "eventset/take.h"
 #include "region/links.h"
+#include "region/node.h"
 #include "region/sampling.h"
 #include "region/slow.h"
 #include "store/recording.h"
@@ -24,60 +25,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/* The counts of one path on one hardware thread, in the form of a row of the member's history
- * there. */
-struct ps__node_cell {
-	struct ps__node_cell *next;
-	const struct ps__history *history;
-	_Atomic uint16_t mark;
-	_Atomic uint64_t words[];
-};
-
-/* The visits of a path. Written by the thread alone, read by others. */
-struct ps__visits {
-	_Atomic uint64_t count;    /* that were counted */
-	_Atomic uint64_t unchosen; /* that were not, while what is around them was */
-	_Atomic uint64_t skipped;  /* that were inside one that was not */
-	_Atomic uint64_t wall_ns;
-	_Atomic uint64_t shortest_ns;
-	_Atomic uint64_t longest_ns;
-	_Atomic uint64_t times[PS_VISIT_TIMES];
-};
-
-/* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
- * no number of calls makes it overflow. Written by the thread alone, read by others. */
-struct ps__value_cell {
-	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
-	const struct ps_region *name;
-	_Atomic uint64_t count;
-	_Atomic uint64_t low, high;
-};
-
-/* A failed reading leaves these doubts: see ps__member_lose. */
-enum ps__doubt {
-	PS__LACKS = 1 << 0,     /* counts of the path itself are missing in it */
-	PS__HAS_OTHERS = 1 << 1 /* counts of paths below are in it */
-};
-
-struct ps__node {
-	struct ps__node *parent; /* NULL: the root path */
-	const struct ps_region *region;
-	const struct ps__rate *rate; /* of the region; NULL: the root path */
-	uint64_t reviewed_ns;        /* see ps__sampling_review */
-	/* In the order in which they were made: the parent comes first. Stored with release, loaded
-	 * with acquire */
-	_Atomic(struct ps__node *) next;
-	_Atomic(struct ps__node_cell *) cells; /* newest first; the same */
-	_Atomic uint64_t sequence;             /* odd while it is written */
-	struct ps__node *last_child;           /* found last */
-	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
-	struct ps__visits visits;
-	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
-	struct ps__value_cell *newest_value;
-	struct ps__value_cell *last_value; /* found last */
-	_Atomic unsigned doubt;            /* of enum ps__doubt */
-};
 
 /* A region that is open. */
 struct ps__level {
@@ -100,7 +47,8 @@ struct ps__member {
 	struct ps__member **link;
 	struct ps_profile *profile;
 	pid_t tid;
-	struct ps_eventset *set; /* NULL: the thread has ended */
+	struct ps_eventset *set;    /* NULL: the thread has ended */
+	struct ps__fast_path *fast; /* the set's */
 	struct ps__level *levels;
 	size_t depth; /* changed by ps__member_set_depth, as others look at it */
 	size_t seen;  /* of these levels, the outermost, are counted; those inside are not */
@@ -204,31 +152,38 @@ extern _Thread_local struct ps__own ps__own
 /* Around each public call that looks at the calling thread. PS_ECLOST, or PS_ECNFLCT from a handler
  * that interrupted another one: those don't leave. */
 int ps__profile_refuse(struct ps_profile *profile, const char *call) __attribute__((cold));
-static inline int ps__profile_begin_at(struct ps_profile *profile, const char *call,
-                                       uintptr_t stack)
+static inline int ps__profile_may_begin(struct ps_profile *profile, const char *call)
 {
-	if (__builtin_expect(!ps__fork_is_same(profile->generation) || ps__own.is_inside, 0)) {
-		int result = ps__profile_refuse(profile, call);
-		if (result != PS_OK)
-			return result;
-	}
-	ps__stack_noted = stack;
+	return __builtin_expect(!ps__fork_is_same(profile->generation) || ps__own.is_inside, 0)
+	           ? ps__profile_refuse(profile, call)
+	           : PS_OK;
+}
+static inline void ps__profile_enter(void)
+{
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	return PS_OK;
 }
 static inline int ps__profile_begin(struct ps_profile *profile, const char *call)
 {
-	return ps__profile_begin_at(profile, call, UINTPTR_MAX);
+	int result = ps__profile_may_begin(profile, call);
+
+	if (result != PS_OK)
+		return result;
+	ps__stack_noted = UINTPTR_MAX;
+	ps__profile_enter();
+	return PS_OK;
 }
 /* The same around boundaries, which may be left: see base/stack.h. */
 static inline int ps__profile_begin_visit(struct ps_profile *profile, const char *call)
 {
-	volatile uintptr_t stack;
+	int result = ps__profile_may_begin(profile, call);
 
-	ps__arch_note_stack(&stack);
-	return ps__profile_begin_at(profile, call, stack);
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	ps__arch_note_stack(&ps__stack_noted);
+	ps__profile_enter();
+	return PS_OK;
 }
 static inline void ps__profile_end(void)
 {
@@ -262,6 +217,12 @@ static inline int ps__member_get(struct ps_profile *profile, struct ps__member *
 }
 /* Counts go to the innermost path. now_ns is there in any case. */
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
+/* The rest of a boundary for which the fast path gave this result, and maybe a time; else 0. */
+int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *now_ns);
+/* The same for one that ends a visit; member->is_changing is for the caller to end. */
+int ps__member_leave_slowly(struct ps__member *member, int result, uint64_t *now_ns);
+/* What the fast path is about to take goes to visits that are watched, too. */
+void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns) __attribute__((cold));
 /*
  * Called before a region is entered or left without a reading: `common` of the levels stay open.
  * What comes with the next reading belongs to several paths. The innermost path that was open all
@@ -347,78 +308,6 @@ static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps
 	return node;
 }
 void ps__node_free_all(struct ps__member *member);
-void ps__node_free_cells(struct ps__node *node);
-
-/* node.c: NULL for lack of memory. */
-struct ps__node_cell *ps__node_make_cell(struct ps__node *node, const struct ps__taken *taken)
-    __attribute__((cold));
-static inline struct ps__node_cell *ps__node_cell(struct ps__node *node,
-                                                  const struct ps__taken *taken)
-{
-	struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
-
-	while (cell && cell->history != taken->history)
-		cell = cell->next;
-	return cell ? cell : ps__node_make_cell(node, taken);
-}
-
-/* Around a change of a node, by its thread. */
-static inline void ps__node_begin(struct ps__node *node)
-{
-	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_relaxed);
-	/* Pairs with the acquiring loads of words: who sees one that comes now, sees the odd number
-	 * at his second look. ThreadSanitizer knows no fences, and needs none: all is atomic. */
-#ifndef PS__HAS_THREAD_SANITIZER
-	atomic_thread_fence(memory_order_release);
-#endif
-}
-
-static inline void ps__node_end(struct ps__node *node)
-{
-	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
-}
-
-/* For the writer alone. */
-static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
-{
-	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
-}
-
-static inline void ps__cell_add(struct ps__node_cell *cell, const struct ps__taken *taken)
-{
-	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
-
-	ps__store_word(&cell->words[0], taken->now_ns);
-	ps__add_words(&cell->words[1], taken->counts, taken->width);
-	if (__builtin_expect(mark != taken->mark, 0))
-		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken->mark),
-		                      memory_order_relaxed);
-}
-
-static inline unsigned ps__visit_time_of(uint64_t visit_ns)
-{
-	unsigned power = visit_ns ? 63u - (unsigned)__builtin_clzll(visit_ns) : 0;
-
-	return power < PS_VISIT_TIMES ? power : PS_VISIT_TIMES - 1;
-}
-
-static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
-{
-	struct ps__visits *visits = &node->visits;
-
-	ps__node_begin(node);
-	ps__add_word(&visits->count, 1);
-	ps__add_word(&visits->times[ps__visit_time_of(visit_ns)], 1);
-	if (visit_ns < atomic_load_explicit(&visits->shortest_ns, memory_order_relaxed))
-		atomic_store_explicit(&visits->shortest_ns, visit_ns, memory_order_relaxed);
-	if (visit_ns > atomic_load_explicit(&visits->longest_ns, memory_order_relaxed))
-		atomic_store_explicit(&visits->longest_ns, visit_ns, memory_order_relaxed);
-	ps__node_end(node);
-}
 
 /* A visit that isn't counted: that there was one is all that is known. */
 static inline int ps__member_leave_uncounted(struct ps__member *member)

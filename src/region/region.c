@@ -158,22 +158,29 @@ static __attribute__((cold, noinline)) int region_make_level(struct ps__member *
 
 PS__INLINE int region_enter(struct ps_region *region)
 {
-	struct ps__member *member;
+	struct ps__member *member = ps__member_find(region->profile);
 	uint64_t now_ns = 0;
-	int result = ps__member_get(region->profile, &member);
+	int result = PS_OK;
 
-	if (__builtin_expect(result != PS_OK, 0)) {
-		ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
-		return result;
+	if (__builtin_expect(!member, 0)) {
+		struct ps__member *made;
+		result = ps__member_create(region->profile, &made);
+		if (result != PS_OK) {
+			ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
+			return result;
+		}
+		member = made;
 	}
+	struct ps__node *outer = ps__member_innermost(member);
 	const struct ps__rate *rate = atomic_load_explicit(&region->rate, memory_order_acquire);
-	struct ps__node *node = ps__node_get(member, ps__member_innermost(member), region, rate);
+	struct ps__node *node = ps__node_get(member, outer, region, rate);
 	if (!node || (member->depth == member->room && region_make_level(member) < 0)) {
 		ps__profile_note(region->profile, PS__FAULT_FAILED);
 		return ps__fail_memory("a path; what follows is counted to the region around it");
 	}
+	ps__node_prefetch(node);
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
-		result = ps__boundary_make(member, &now_ns);
+		result = ps__boundary_make(member, outer, &now_ns);
 		/* A region that can't be opened has this code, too. So it isn't open now: the
 		 * caller need not ask which of the two it was. */
 		if (__builtin_expect(result == PS_ENOMEM, 0))

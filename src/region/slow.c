@@ -52,7 +52,7 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 void ps__slow_add(struct ps__member *member, const struct ps__taken *taken)
 {
 	for (struct ps__watch *watch = member->watches.open; watch; watch = watch->outer) {
-		struct ps__node_cell *cell = ps__node_cell(&watch->node, taken);
+		struct ps__node_cell *cell = ps__node_cell(&watch->node, taken->history);
 		if (cell)
 			ps__cell_add(cell, taken);
 		else

@@ -192,21 +192,48 @@ static inline void ps__store_words(_Atomic uint64_t *words, size_t at_bytes, ps_
 #endif
 }
 
-/* Adds to words that the caller alone writes, as ps__store_word. */
+/* Adds to a word that the caller alone writes, as ps__store_word. */
+static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
+{
+	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
+}
+
 static inline void ps__add_words(_Atomic uint64_t *words, const uint64_t *counts, size_t count)
 {
-	size_t word = 0;
+	for (size_t word = 0; word < count; word++)
+		ps__add_word(&words[word], counts[word]);
+}
 
-#ifndef PS__HAS_THREAD_SANITIZER
-	for (; word + 2 <= count; word += 2) {
-		volatile ps__pair *pair = (volatile ps__pair *)(words + word);
-		*pair += *(const ps__pair *)(counts + word);
-	}
+static inline void ps__add_pair(_Atomic uint64_t *words, size_t at_bytes, ps__pair counts)
+{
+	words += at_bytes / sizeof *words;
+#ifdef PS__HAS_THREAD_SANITIZER
+	ps__add_word(&words[0], counts[0]);
+	ps__add_word(&words[1], counts[1]);
+#else
+	*(volatile ps__pair *)words += counts;
 #endif
-	for (; word < count; word++)
-		ps__store_word(&words[word],
-		               atomic_load_explicit(&words[word], memory_order_relaxed) +
-		                   counts[word]);
+}
+
+/* Adds what totals have grown by, in the same way; even_bytes: of all, or of all but the last one.
+ * Gives all of that, joined by "or": the highest bit is set if one of them went backwards. */
+static inline uint64_t ps__add_growth(_Atomic uint64_t *words, const uint64_t *now,
+                                      const uint64_t *before, size_t even_bytes, size_t count)
+{
+	ps__pair growths = {0, 0};
+
+	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof growths) {
+		ps__pair growth = ps__load_pair(now, at_bytes) - ps__load_pair(before, at_bytes);
+		growths |= growth;
+		ps__add_pair(words, at_bytes, growth);
+	}
+	uint64_t all = growths[0] | growths[1];
+	if (count & 1) {
+		uint64_t growth = now[count - 1] - before[count - 1];
+		all |= growth;
+		ps__add_word(&words[count - 1], growth);
+	}
+	return all;
 }
 
 /* The same as ps__recording_write_begin, for a writer who stores rows by

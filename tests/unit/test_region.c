@@ -293,6 +293,7 @@ START_TEST(a_flag_stays_with_its_path)
 	ck_assert_uint_ne(value_of("reset", -1, PS_SHARE_EXCLUSIVE).flags & PS_VALUE_WENT_BACK, 0);
 	ck_assert_uint_ne(value_of("", -1, PS_SHARE_INCLUSIVE).flags & PS_VALUE_WENT_BACK, 0);
 	ck_assert_int_eq(own("sound", -1), 20);
+	ck_assert_int_eq(own("reset", -1), 13);
 	regions_end();
 }
 END_TEST

@@ -1,83 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Takes and snapshots on the fast path: they read the totals as a reading does, and write no row. A
- * take changes what the next one begins with; a snapshot changes nothing.
- */
+/* Snapshots on the fast path: they read the totals as a reading does, and write no row. */
 #include "base/error.h"
 #include "eventset/fast_totals.h"
 #include "eventset/snapshot.h"
-#include "eventset/take.h"
 
 #include <perfsage/snapshot.h>
-
-static inline bool is_take_at_hand(const struct ps_eventset *set)
-{
-	return set->fast_path.root == &ps__fast_take &&
-	       !ps__topology_is_destroyed(set->recorder.root->topology) &&
-	       set->calls.owner == ps__own_thread_number;
-}
-
-/* False if a counter went backwards. What was kept of a base isn't needed any more: so the counts
- * go there. */
-static inline bool take_counts(const struct ps__fast_path *fast)
-{
-	const uint64_t *current = fast->current, *previous = fast->previous;
-	uint64_t *counts = fast->kept;
-	ps__pair changes = {0, 0};
-
-	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof changes) {
-		ps__pair count =
-		    ps__load_pair(current, at_bytes) - ps__load_pair(previous, at_bytes);
-		changes |= count;
-		ps__store_pair(counts, at_bytes, count);
-	}
-	uint64_t all = changes[0] | changes[1];
-	if (fast->width & 1) {
-		size_t word = fast->width - 1;
-		all |= counts[word] = current[word] - previous[word];
-	}
-	return !(all >> 63);
-}
-
-/* A take on the fast path is an accumulated reading without its row. */
-PS__INLINE int take_at_hand(struct ps_eventset *set, ps__take *take, void *context,
-                            uint64_t *now_ns)
-{
-	struct ps__fast_path *fast = &set->fast_path;
-
-	if (!PS__LIKELY(is_take_at_hand(set)))
-		return PS__TRY_SLOW_PATH;
-	int result = ps__fast_read_totals(set);
-	if (!PS__LIKELY(result == PS_OK))
-		return result;
-	if (!PS__LIKELY(take_counts(fast)))
-		return ps__set_note_miss(set, PS_OK);
-	*now_ns = ps__clock_now_ns(&set->recorder.clock);
-	const struct ps__taken taken = {fast->slot->history, fast->kept, fast->width, *now_ns,
-	                                fast->counts_mark};
-	result = take(context, &taken);
-	if (!PS__LIKELY(result == PS_OK))
-		return result;
-	ps__fast_swap(&fast->current, &fast->previous);
-	fast->base = PS__BASE_PREVIOUS;
-	fast->pause.takes++;
-	return PS_OK;
-}
-
-PS__HOT int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
-{
-	if (!PS__LIKELY(ps__fork_is_same(set->calls.fork_generation)) ||
-	    !PS__LIKELY(set->calls.busy < 16))
-		return ps__set_take_slowly(set, take, context, now_ns);
-	ps__arch_note_stack(&set->calls.busy);
-	atomic_signal_fence(memory_order_seq_cst);
-	int result = take_at_hand(set, take, context, now_ns);
-	atomic_signal_fence(memory_order_seq_cst);
-	set->calls.busy = 0;
-	return PS__LIKELY(result != PS__TRY_SLOW_PATH)
-	           ? result
-	           : ps__set_take_slowly(set, take, context, now_ns);
-}
 
 /* The other slots' parts don't change while the fast path is open. */
 static void snapshot_copy_all(const struct ps_eventset *set, struct ps_snapshot *snapshot)
@@ -132,14 +59,14 @@ PS__INLINE int snapshot_at_hand(struct ps_eventset *set, struct ps_snapshot *sna
 	if (!PS__LIKELY(fast->root) || !PS__LIKELY(set->calls.owner == ps__own_thread_number) ||
 	    !PS__LIKELY(snapshot_has_room(set, snapshot)))
 		return PS__TRY_SLOW_PATH;
-	int result = ps__fast_read_totals(set);
+	int result = ps__fast_read_totals(fast);
 	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
 	if (!PS__LIKELY(snapshot->opening == set->openings))
 		snapshot_copy_all(set, snapshot);
 	if (!PS__LIKELY(!went_backwards(fast)))
-		return ps__set_note_miss(set, PS_OK);
+		return ps__fast_note_miss(fast, PS_OK);
 	snapshot_copy_own(fast, snapshot);
 	snapshot->timestamp = now_ns;
 	fast->pause.takes++;

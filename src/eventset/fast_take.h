@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fast path of takes, in two steps: the caller adds up what was counted in between. It is
+ * inlined there, in boundaries of regions: behind the system call each return is predicted wrongly.
+ */
+#ifndef PS_EVENTSET_FAST_TAKE_H
+#define PS_EVENTSET_FAST_TAKE_H
+
+#include "eventset/fast_totals.h"
+#include "eventset/take.h"
+#include "topology/tree.h"
+
+/*
+ * Reads the counters: `current` less `previous` was counted since the last take. The caller has
+ * seen that the set counts the calling thread, and that this is its process. On PS_OK one of the
+ * next two follows; else PS__TRY_SLOW_PATH: ps__set_take does it; or a code with a detail.
+ */
+PS__INLINE int ps__fast_take_begin(struct ps__fast_path *fast, uint64_t *now_ns)
+{
+	if (!PS__LIKELY(fast->root == &ps__fast_take) ||
+	    !PS__LIKELY(!ps__topology_is_destroyed(fast->set.topology)) ||
+	    !PS__LIKELY(!*fast->set.busy))
+		return PS__TRY_SLOW_PATH;
+	ps__arch_note_stack(fast->set.busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = ps__fast_read_totals(fast);
+	if (PS__LIKELY(result == PS_OK)) {
+		*now_ns = ps__clock_now_ns(fast->set.clock);
+		return PS_OK;
+	}
+	*fast->set.busy = 0;
+	return result;
+}
+
+/* Nothing was taken. */
+PS__INLINE void ps__fast_take_cancel(struct ps__fast_path *fast)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	*fast->set.busy = 0;
+}
+
+/* A take is an accumulated reading without its row. */
+PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
+{
+	ps__fast_swap(&fast->current, &fast->previous);
+	fast->base = PS__BASE_PREVIOUS;
+	fast->pause.takes++;
+	atomic_signal_fence(memory_order_seq_cst);
+	*fast->set.busy = 0;
+}
+
+/* take.c: what a take in progress takes, as ps__set_take hands it over. */
+struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns) __attribute__((cold));
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node: a path that a thread has entered, with its counts and visits. Boundaries write it,
+ * paths.c reads it. */
+#ifndef PS_REGION_NODE_H
+#define PS_REGION_NODE_H
+
+#include "eventset/take.h"
+#include "store/recording.h"
+
+#include <perfsage/region.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct ps__rate;
+
+/* The counts of one path on one hardware thread, in the form of a row of the member's history
+ * there. */
+struct ps__node_cell {
+	struct ps__node_cell *next;
+	const struct ps__history *history;
+	_Atomic uint16_t mark;
+	_Atomic uint64_t words[];
+};
+
+/* The visits of a path. Written by the thread alone, read by others. */
+struct ps__visits {
+	_Atomic uint64_t count; /* that were counted */
+	_Atomic uint64_t wall_ns;
+	_Atomic uint64_t shortest_ns;
+	_Atomic uint64_t longest_ns;
+	_Atomic uint64_t times[PS_VISIT_TIMES];
+	_Atomic uint64_t unchosen; /* that were not, while what is around them was */
+	_Atomic uint64_t skipped;  /* that were inside one that was not */
+};
+
+/* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
+ * no number of calls makes it overflow. Written by the thread alone, read by others. */
+struct ps__value_cell {
+	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
+	const struct ps_region *name;
+	_Atomic uint64_t count;
+	_Atomic uint64_t low, high;
+};
+
+/* A failed reading leaves these doubts: see ps__member_lose. */
+enum ps__doubt {
+	PS__LACKS = 1 << 0,     /* counts of the path itself are missing in it */
+	PS__HAS_OTHERS = 1 << 1 /* counts of paths below are in it */
+};
+
+/* Each visit needs the first fields, to visits.longest_ns: they stand together, in two lines of the
+ * cache. */
+struct ps__node {
+	struct ps__node *parent;     /* NULL: the root path */
+	const struct ps__rate *rate; /* of the region; NULL: the root path */
+	/* In the order in which they were made: the parent comes first. Stored with release, loaded
+	 * with acquire */
+	_Atomic(struct ps__node *) next;
+	_Atomic(struct ps__node_cell *) cells; /* newest first; the same */
+	_Atomic uint64_t sequence;             /* odd while it is written */
+	struct ps__node *last_child;           /* found last */
+	struct ps__visits visits;
+	const struct ps_region *region;
+	uint64_t reviewed_ns; /* see ps__sampling_review */
+	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
+	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
+	struct ps__value_cell *newest_value;
+	struct ps__value_cell *last_value; /* found last */
+	_Atomic unsigned doubt;            /* of enum ps__doubt */
+};
+
+/* NULL for lack of memory. */
+struct ps__node_cell *ps__node_make_cell(struct ps__node *node, const struct ps__history *history)
+    __attribute__((cold));
+static inline struct ps__node_cell *ps__node_cell(struct ps__node *node,
+                                                  const struct ps__history *history)
+{
+	struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
+
+	while (cell && cell->history != history)
+		cell = cell->next;
+	return cell ? cell : ps__node_make_cell(node, history);
+}
+
+/* Around a change of a node, by its thread. */
+static inline void ps__node_begin(struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_relaxed);
+	/* Pairs with the acquiring loads of words: who sees one that comes now, sees the odd number
+	 * at his second look. ThreadSanitizer knows no fences, and needs none: all is atomic. */
+#ifndef PS__HAS_THREAD_SANITIZER
+	atomic_thread_fence(memory_order_release);
+#endif
+}
+
+static inline void ps__node_end(struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
+}
+
+/* Counts were added to it. */
+static inline void ps__cell_note(struct ps__node_cell *cell, uint64_t now_ns, uint16_t taken_mark)
+{
+	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
+
+	ps__store_word(&cell->words[0], now_ns);
+	if (__builtin_expect(mark != taken_mark, 0))
+		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken_mark),
+		                      memory_order_relaxed);
+}
+
+static inline void ps__cell_add(struct ps__node_cell *cell, const struct ps__taken *taken)
+{
+	ps__add_words(&cell->words[1], taken->counts, taken->width);
+	ps__cell_note(cell, taken->now_ns, taken->mark);
+}
+
+static inline unsigned ps__visit_time_of(uint64_t visit_ns)
+{
+	unsigned power = visit_ns ? 63u - (unsigned)__builtin_clzll(visit_ns) : 0;
+
+	return power < PS_VISIT_TIMES ? power : PS_VISIT_TIMES - 1;
+}
+
+static inline void ps__visits_add(struct ps__visits *visits, uint64_t visit_ns)
+{
+	ps__add_word(&visits->count, 1);
+	ps__add_word(&visits->times[ps__visit_time_of(visit_ns)], 1);
+	if (visit_ns < atomic_load_explicit(&visits->shortest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->shortest_ns, visit_ns, memory_order_relaxed);
+	if (visit_ns > atomic_load_explicit(&visits->longest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->longest_ns, visit_ns, memory_order_relaxed);
+}
+
+static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
+{
+	ps__node_begin(node);
+	ps__visits_add(&node->visits, visit_ns);
+	ps__node_end(node);
+}
+
+/* The end of a visit needs all of these. They come from memory during the system call of its
+ * beginning. The next one may be entered next: see above. */
+static inline void ps__node_prefetch(struct ps__node *node)
+{
+	const char *cell = (const char *)atomic_load_explicit(&node->cells, memory_order_relaxed);
+
+	__builtin_prefetch(&node->visits, 1);
+	__builtin_prefetch(cell, 1);
+	__builtin_prefetch(cell + 64, 1);
+	__builtin_prefetch(atomic_load_explicit(&node->next, memory_order_relaxed), 1);
+}
+/* As long as nobody else sees the node. */
+void ps__node_free_cells(struct ps__node *node);
+
+#endif
