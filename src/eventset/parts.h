@@ -36,8 +36,8 @@ void ps__set_note_missing(struct ps_eventset *set);
  * (doc/measurements). */
 #define PS__CHEAP_COPIES 15
 
-/* time_share.c. The copies of events and clocks that a created task takes; 0: the set's counts aren't shared out
- * by time, or it isn't open. */
+/* time_share.c. The copies of events and clocks that a created task takes; 0: the set's counts
+ * aren't shared out by time, or it isn't open. */
 size_t ps__set_time_share_copies(const struct ps_eventset *set);
 /* Do looks tell the times? Each look between two readings makes the estimate better:
  * method_time_share.c. */

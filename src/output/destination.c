@@ -52,7 +52,8 @@ int ps__destination_write_all(int fd, const char *text, size_t length)
 
 static int destination_fail(const char *path, int error)
 {
-	return ps__fail(PS_ESYS, "'%s' can't be written: %s", path, strerror(error));
+	return ps__fail(error == ENOMEM ? PS_ENOMEM : PS_ESYS, "'%s' can't be written: %s", path,
+	                strerror(error));
 }
 
 static size_t destination_folder_length(const char *path)

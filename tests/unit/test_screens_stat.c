@@ -61,7 +61,7 @@ static void start_process(void)
 	fake_set_means(FAKE_MEANS_PER_CPU);
 	fake_task(COMMAND, "solver", 0);
 	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
-	count.sets = calloc(1, sizeof(struct ps_eventset *));
+	count.sets = ps__os_calloc(1, sizeof(struct ps_eventset *));
 	count.set_count = 1;
 	count.how.method = STAT_METHOD_PER_CPU;
 	check_ok(ps_eventset_clone(&count.sets[0], model));
@@ -221,7 +221,7 @@ static void add_tasks(struct matrix *matrix, int cpus)
 		                         .cpu = cpu,
 		                         .where = ps_thread_component(thread),
 		                         .place = matrix->count++,
-		                         .counts = calloc(2, sizeof *row->counts)};
+		                         .counts = ps__os_calloc(2, sizeof *row->counts)};
 		snprintf(row->name, sizeof row->name, "%s", task % 8 ? "worker" : "solver");
 		row->counts[0] = (100 + task * 7 % 16) / (1 + i % 2);
 		row->counts[1] = row->counts[0] * 1000000;
@@ -239,7 +239,7 @@ static void put_tasks(const char *command, size_t width, int cpus, FILE *golden)
 	size_t bytes;
 
 	parse(command);
-	matrix.totals = memcpy(calloc(1, sizeof totals), totals, sizeof totals);
+	matrix.totals = memcpy(ps__os_calloc(1, sizeof totals), totals, sizeof totals);
 	add_tasks(&matrix, cpus);
 	if (options.shows_processes)
 		stat_matrix_sum_processes(&matrix);

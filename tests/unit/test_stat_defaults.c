@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events that perfsage stat chooses by itself, what it says of those that it leaves out, and
  * what it tells per second. */
+#include "base/os.h"
 #include "support/scene.h"
 #include "tools/stat.h"
 
@@ -112,7 +113,7 @@ static void check_rates(struct ps_eventset *set, enum ps_status status,
 	struct ps__buffer out = {0};
 
 	ck_assert_int_eq(stat_quality_create(&quality, set), 0);
-	quality.sums = calloc(quality.event_count, sizeof *quality.sums);
+	quality.sums = ps__os_calloc(quality.event_count, sizeof *quality.sums);
 	quality.attribution = attribution;
 	for (size_t event = 0; event < quality.event_count; event++)
 		quality.sums[event] = (struct ps_value){
