@@ -220,7 +220,7 @@ static void add_point(struct ps__buffer *buffer, const struct tool_log_point *po
 	tool_put(buffer, point->name ? point->name : otherwise);
 }
 
-/* Of --rows, or as many as a terminal should get: at least one component of one group. */
+/* As many as --rows says, or as a terminal should get: at least one component of one group. */
 static void limit_rows(struct interval_output *output)
 {
 	const struct tool_log_groups *all = &output->groups;
@@ -253,7 +253,7 @@ static void add_components(struct interval_output *output, struct ps__buffer *li
 	ps__buffer_add(line, ": --rows shows more, --csv and --json all");
 }
 
-/* How many groups and components aren't shown. */
+/* So many groups and components aren't shown. */
 static void put_left_out(struct interval_output *output)
 {
 	size_t groups = output->groups.count - output->most_groups;

@@ -50,7 +50,7 @@ static bool is_object(int fd)
 	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
 }
 
-/* Of a number that is another file's by now bpf(2) says EINVAL. */
+/* bpf(2) says EINVAL of a number that is another file's by now. */
 static int explain_use(enum bpf_cmd command, int fd, const char *what, int error)
 {
 	return ps__bpf_explain(command, what, error == EINVAL && !is_object(fd) ? EBADF : error);

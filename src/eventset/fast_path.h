@@ -24,7 +24,7 @@ struct ps__fast_path {
 		const uint64_t *head;
 		uint64_t seen; /* where it stood */
 	} switches;
-	/* What is read */
+	/* The file that is read */
 	struct {
 		ps__read_direct *read;
 		struct ps__backend *backend;

@@ -35,7 +35,7 @@ struct seen {
 };
 #define NOT_COUNTED SIZE_MAX
 
-/* What one look saw. */
+/* The tasks that one look saw. */
 struct crowd {
 	struct seen *seen;
 	size_t count;
@@ -347,7 +347,7 @@ static int visit_process(const char *name, void *context)
 	return 0;
 }
 
-/* What could not be read now would else be taken for new at the next look, with all its time. */
+/* A task that can't be read now would else be taken for new at the next look, with all its time. */
 static void keep_the_rest(struct ps__looks *looks)
 {
 	struct crowd *before = crowd_before(looks);

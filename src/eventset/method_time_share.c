@@ -317,7 +317,7 @@ static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
 	return weakest >= PS_ATTRIBUTION_MIXED;
 }
 
-/* What the tasks did until now is not counted. */
+/* The tasks' time until now is not counted. */
 static void start_clocks(struct ps_eventset *set)
 {
 	forget_stays(set, PS__STAYED_ANY);

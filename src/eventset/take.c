@@ -76,7 +76,7 @@ struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set)
 	return &set->fast_path;
 }
 
-/* What was kept of a base isn't needed any more: so the counts go there. */
+/* The values that were kept of a base aren't needed any more: the counts go there. */
 struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns)
 {
 	for (size_t word = 0; word < fast->width; word++)

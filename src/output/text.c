@@ -71,7 +71,8 @@ static void text_add_legend(struct ps__text *text)
 	ps__buffer_clear(&lines);
 }
 
-/* What the user asked for stays; of what comes by itself the IPC, which is the first one. */
+/* A metric that the user asked for stays; of those that come by themselves the IPC, the first one.
+ */
 static size_t text_kept_metrics(const struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;

@@ -221,7 +221,7 @@ int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
 int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *now_ns);
 /* The same for one that ends a visit; member->is_changing is for the caller to end. */
 int ps__member_leave_slowly(struct ps__member *member, int result, uint64_t *now_ns);
-/* What the fast path is about to take goes to visits that are watched, too. */
+/* Visits that are watched get the counts that the fast path is about to take, too. */
 void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns) __attribute__((cold));
 /*
  * Called before a region is entered or left without a reading: `common` of the levels stay open.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of attribution by BPF need on the machine that they run on: whether it can be had,
+/* The tests of attribution by BPF need this of the machine that they run on: whether it can be had,
  * and a process that is busy. */
 #ifndef PS_TESTS_BPF_HERE_H
 #define PS_TESTS_BPF_HERE_H

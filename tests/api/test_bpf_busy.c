@@ -30,7 +30,7 @@ START_TEST(a_reading_has_what_a_running_task_did)
 }
 END_TEST
 
-/* How often the process left a CPU: because it waits, or is stopped; or for another one. */
+/* The process left a CPU so often: because it waits, or is stopped; or for another one. */
 struct switches {
 	long long voluntary, forced;
 };

@@ -42,7 +42,7 @@ static int await_note(void)
 	return -1;
 }
 
-/* Of all descriptors only the standard ones are left. Files that perfsage opens again stay out of
+/* Only the standard descriptors are left. Files that perfsage opens again stay out of
  * the numbers of the program's next files. */
 static int close_directly(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of attribution by BPF share: a process of two threads, and a set that counts it.
+/* The suites of attribution by BPF share this: a process of two threads, and a set that counts it.
  */
 #ifndef PS_TESTS_TEST_BPF_H
 #define PS_TESTS_TEST_BPF_H

@@ -175,7 +175,7 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 			fake_fail(calls[call], 0, 0);
 			ck_assert_msg(result == PS_OK || *ps_error_detail(), "call %d, use %u",
 			              (int)calls[call], nth);
-			/* What could not be read is there for the next call. */
+			/* The bytes that could not be read are there for the next call. */
 			if (is_started && result != PS_OK)
 				check_ok(ps_read(set, scene.root, &timestamp, NULL));
 			if (is_started)

@@ -316,7 +316,7 @@ START_TEST(a_process_of_one_cpu_is_pinned_by_its_clocks_and_mixed_when_it_left)
 }
 END_TEST
 
-/* What a root's tasks ran and no look saw of itself is completed by tasks of unknown roots. */
+/* A root's time that no look saw is completed by that of tasks of unknown roots. */
 START_TEST(each_thread_that_was_there_has_its_own_time_first)
 {
 	struct ps_eventset *set = by_looks("0-3");

@@ -337,7 +337,7 @@ START_TEST(regions_fit)
 }
 END_TEST
 
-/* Of the other golden files, some are UTF-8, none has colours. */
+/* Some of the other golden files are UTF-8, none has colours. */
 START_TEST(the_locale_and_the_terminal_decide_branches_and_colours)
 {
 	char file[64];
