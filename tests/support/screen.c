@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct screen {
 	int master, slave;
 	int old[2]; /* stdout and stderr */
 	pthread_t reader;
+	_Atomic bool is_reading;
 	char *text;
 	size_t bytes;
 };
@@ -56,6 +58,7 @@ static void *screen_read(void *context)
 	struct screen *screen = context;
 	ssize_t got = 0;
 
+	screen->is_reading = true;
 	do {
 		screen->bytes += (size_t)got;
 		got =
@@ -76,6 +79,9 @@ static void screen_begin(struct screen *screen, size_t width)
 	ck_assert_int_eq(tcsetattr(screen->slave, TCSANOW, &modes), 0);
 	ck_assert_int_eq(ioctl(screen->slave, TIOCSWINSZ, &size), 0);
 	ck_assert_int_eq(pthread_create(&screen->reader, NULL, screen_read, screen), 0);
+	/* Until then the sanitizer prepares the thread, and takes its locks. */
+	while (!screen->is_reading)
+		usleep(100);
 	fflush(NULL);
 	for (int index = 0; index < 2; index++) {
 		screen->old[index] = dup(STDOUT_FILENO + index);
