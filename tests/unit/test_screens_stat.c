@@ -9,6 +9,7 @@
 #include "support/machines.h"
 #include "support/regions.h"
 #include "support/screen.h"
+#include "support/small.h"
 #include "tools/stat_tasks.h"
 
 #include <stdlib.h>
@@ -364,16 +365,18 @@ END_TEST
 
 int main(void)
 {
+	/* The large ones open thousands of events. */
+	int largest = ps_test_serial_size(MACHINES, 2);
 	Suite *suite = suite_create("screens_stat");
 	TCase *tests = scene_case_of(suite, "screens_stat", scene_setup, teardown);
 
-	tcase_add_loop_test(tests, all_cpus_fit, 0, MACHINES);
+	tcase_add_loop_test(tests, all_cpus_fit, 0, largest);
 	tcase_add_loop_test(tests, components_of_a_type_that_was_asked_for_are_all_there, 0,
-	                    MACHINES);
-	tcase_add_loop_test(tests, a_command_fits_wherever_it_ran, 0, MACHINES);
-	tcase_add_loop_test(tests, tasks_and_processes_fit, 0, MACHINES);
-	tcase_add_loop_test(tests, regions_fit, 0, MACHINES);
+	                    largest);
+	tcase_add_loop_test(tests, a_command_fits_wherever_it_ran, 0, largest);
+	tcase_add_loop_test(tests, tasks_and_processes_fit, 0, largest);
+	tcase_add_loop_test(tests, regions_fit, 0, largest);
 	tcase_add_loop_test(tests, the_locale_and_the_terminal_decide_branches_and_colours, 0,
-	                    MACHINES);
+	                    largest);
 	return scene_run(suite);
 }
