@@ -14,7 +14,7 @@ static void expect_count(const char *names, enum ps_share share, long long count
 	ck_assert_int_eq(value.status, status);
 }
 
-/* What was counted before and after goes to the region around, and neither count is called exact.
+/* The counts before and after go to the region around, and neither one is called exact.
  */
 START_TEST(a_region_without_a_reading_at_its_end_lacks_counts)
 {
