@@ -8,15 +8,19 @@ usage: tests/scripts/formulas.py libperfsage.so FOLDER
 FOLDER is tools/perf/pmu-events/arch of the kernel's source (Debian: linux-source). Each metric expression there must be
 taken, and give what the evaluator below gives for the same made-up counts. The evaluator shares nothing with the library's.
 
-With "perf" the rates that perf stat shows are held against the library's metrics of the counts that it shows.
+With "perf" the rates that perf stat shows are held against the library's metrics of the counts that it shows: of software
+events that it counts, and of hardware events whose counts are made up.
 """
 import ctypes
 import json
 import math
 import pathlib
+import random
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 
 TOKEN = re.compile(r"\s*(#?(?:\\[-,=]|[0-9A-Za-z_.:@?])+|[-+*/%|^&<>(),])")
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|[0-9]*\.?[0-9]+)(?:e-?[0-9]+)?$")
@@ -162,35 +166,111 @@ def is_same(one, other):
     return abs(one - other) <= 1e-12 * max(abs(one), abs(other))
 
 
-def check_perf(library):
+def of_counts(library, metric, counts):
+    """The library's metric of these counts: symbol -> number."""
+    library.ps_metric_formula.restype = ctypes.c_char_p
+
+    @LOOK_UP
+    def look_up_count(_context, name, number, _value):
+        number[0] = counts[name.decode()]
+        return 0
+
+    return of_library(library, library.ps_metric_formula(metric.encode()).decode(), look_up_count)
+
+
+def compare_rates(library):
     """perf has these rates of software events on every machine; three digits behind the point are shown."""
     metrics = {"page-faults": ("page-fault-rate", "faults"), "context-switches": ("context-switch-rate", "switches"),
                "cpu-migrations": ("cpu-migration-rate", "migrations")}
-    library.ps_metric_formula.restype = ctypes.c_char_p
     events = ",".join(["task-clock", *metrics])
     lines = subprocess.run(["perf", "stat", "-x;", "-e", events, "--", "sh", "-c", "ls -lR /usr/share/doc > /dev/null"],
                            stderr=subprocess.PIPE, text=True, check=True).stderr.splitlines()
-    count, wrong = 0, 0
     for count_text, _, event, time_ns, _, rate, unit in (line.split(";")[:7] for line in lines):
         if event not in metrics:
             continue
         metric, symbol = metrics[event]
         counts = {symbol: float(count_text), "time": float(time_ns)}
-        formula = library.ps_metric_formula(metric.encode()).decode()
-
-        @LOOK_UP
-        def look_up_count(_context, name, number, _value, counts=counts):
-            number[0] = counts[name.decode()]
-            return 0
-
-        ours = of_library(library, formula, look_up_count)
         scale = {"K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9}.get(unit, 1)
-        count += 1
-        if abs(ours / scale - float(rate)) > 0.00051:
-            wrong += 1
-            print(f"differs: {metric} of {counts}: {ours / scale} is not {rate} {unit}")
+        yield metric, counts, of_counts(library, metric, counts) / scale, float(rate), 0.00051
+
+
+def cache(number, is_miss):
+    """The kernel's type and number of an event of loads from a cache."""
+    return 3, number | is_miss << 16
+
+
+PERF_RECORD_STAT = 76
+HARDWARE_ROUNDS = 20
+HARDWARE = {"time": (1, 1), "cycles": (0, 0), "instructions": (0, 1), "references": (0, 2), "cache misses": (0, 3), "branches": (0, 4),
+            "branch misses": (0, 5), "frontend": (0, 7), "backend": (0, 8), "l1d_loads": cache(0, 0), "l1d_misses": cache(0, 1),
+            "l1i_loads": cache(1, 0), "l1i_misses": cache(1, 1), "last_loads": cache(2, 0), "last_misses": cache(2, 1),
+            "data_loads": cache(3, 0), "data_misses": cache(3, 1), "code_loads": cache(4, 0), "code_misses": cache(4, 1)}
+# The event on whose line perf shows it, the two that it is made of, and how precisely it is shown.
+OF_HARDWARE = {"IPC": ("instructions", "instructions", "cycles", 0.0051), "GHz": ("cycles", "cycles", "time", 0.00051),
+               "branch-miss-ratio": ("branch misses", "branch misses", "branches", 0.0051),
+               "cache-miss-ratio": ("cache misses", "cache misses", "references", 0.0051),
+               "frontend-stalls": ("frontend", "frontend", "cycles", 0.0051), "backend-stalls": ("backend", "backend", "cycles", 0.0051),
+               "L1d-miss-ratio": ("l1d_misses", "l1d_misses", "l1d_loads", 0.0051),
+               "L1i-miss-ratio": ("l1i_misses", "l1i_misses", "l1i_loads", 0.0051),
+               "LLC-miss-ratio": ("last_misses", "last_misses", "last_loads", 0.0051),
+               "dTLB-miss-ratio": ("data_misses", "data_misses", "data_loads", 0.0051),
+               "iTLB-miss-ratio": ("code_misses", "code_misses", "code_loads", 0.0051)}
+
+
+def symbol_of(event):
+    """The name in the formula: these metrics call theirs just misses."""
+    return event.split()[-1]
+
+
+def write_counts(recorded, path, counts):
+    """Writes a file of perf stat record again: its events are those of HARDWARE, with these counts."""
+    data = bytearray(recorded)
+    _, attr_bytes, attrs, _, records, record_bytes = struct.unpack_from("<6Q", data, 8)
+    names = {}
+    for index, (name, (kind, config)) in enumerate(HARDWARE.items()):
+        at = attrs + index * attr_bytes
+        struct.pack_into("<I", data, at, kind)
+        struct.pack_into("<Q", data, at + 8, config)
+        ids, = struct.unpack_from("<Q", data, at + attr_bytes - 16)
+        names[struct.unpack_from("<Q", data, ids)[0]] = name
+    at = records
+    while at < records + record_bytes:
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        if kind == PERF_RECORD_STAT:
+            event, = struct.unpack_from("<Q", data, at + 8)
+            struct.pack_into("<Q", data, at + 24, counts[names[event]])
+        at += size
+    path.write_bytes(data)
+
+
+def compare_hardware(library):
+    """perf shows these rates of hardware events also where there are none: of a file of its own with made-up counts."""
+    events = ",".join(["task-clock"] + ["page-faults"] * (len(HARDWARE) - 1))
+    draw = random.Random(1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "perf.data")
+        subprocess.run(["perf", "stat", "record", "-o", path, "-e", events, "true"], stderr=subprocess.DEVNULL, check=True)
+        recorded = path.read_bytes()
+        for _ in range(HARDWARE_ROUNDS):
+            counts = {name: draw.randrange(10 ** 5, 10 ** 7) for name in HARDWARE}
+            write_counts(recorded, path, counts)
+            shown = subprocess.run(["perf", "stat", "report", "-i", path], stderr=subprocess.PIPE, text=True, check=True).stderr
+            rates = dict(re.findall(r"^ *(\d+) +page-faults +# +([\d.]+)", shown, re.MULTILINE))
+            for metric, (line, part, whole, error) in OF_HARDWARE.items():
+                symbols = {symbol_of(part): float(counts[part]), symbol_of(whole): float(counts[whole])}
+                yield metric, symbols, of_counts(library, metric, symbols), float(rates[str(counts[line])]), error
+
+
+def check_perf(library):
+    count, wrong = 0, 0
+    for compare in compare_rates, compare_hardware:
+        for metric, counts, ours, theirs, error in compare(library):
+            count += 1
+            if abs(ours - theirs) > error:
+                wrong += 1
+                print(f"differs: {metric} of {counts}: {ours} is not {theirs}")
     print(f"{count} rates of perf stat, {wrong} differ")
-    return 1 if wrong or count < len(metrics) else 0
+    return 1 if wrong or count < 3 + HARDWARE_ROUNDS * len(OF_HARDWARE) else 0
 
 
 def main():
