@@ -21,7 +21,7 @@ static int storage_name_columns(const struct ps_eventset *set, struct ps__record
 		if (event->cpus && !column->cpus)
 			return -1;
 		column->scope = event->scope;
-		column->user_only = event->user_only;
+		column->flags = event->user_only ? PS_VALUE_USER_ONLY : 0;
 		atomic_init(&column->paused_from, event->control.is_paused ? 1 : 0);
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);

@@ -22,8 +22,8 @@ static int name_column(struct ps__column *column, const struct ps__event *event)
 		return -1;
 	snprintf(name, size, PREFIX "%s", event->name);
 	column->scope = event->scope;
-	column->user_only = event->user_only;
-	column->is_estimate = column->is_sampled = true;
+	column->flags = PS_VALUE_SAMPLED | (event->user_only ? PS_VALUE_USER_ONLY : 0);
+	column->is_estimate = true;
 	column->scale = event->scale;
 	snprintf(column->unit, sizeof column->unit, "%s", event->unit);
 	int result = ps__column_set_name(column, name, NULL);

@@ -43,14 +43,15 @@ static void add_name(struct text *text, const char *name)
 static int add_event(struct text *text, const struct ps__column *column)
 {
 	char scale[40], group[24] = "-";
+	bool is_user_only = column->flags & PS_VALUE_USER_ONLY;
 
 	if (ps__decimal_format(scale, sizeof scale, column->scale) < 0)
 		return ps__fail_memory("a locale");
 	if (column->group != PS__NO_GROUP)
 		snprintf(group, sizeof group, "%u", (unsigned)column->group);
 	add(text, "event\t%s\t%u\t%d\t%s%s%s\t%s\t%s\t%s\t", group, (unsigned)column->place,
-	    (int)column->scope, column->user_only ? "u" : "", column->is_estimate ? "e" : "",
-	    column->user_only || column->is_estimate ? "" : "-", scale,
+	    (int)column->scope, is_user_only ? "u" : "", column->is_estimate ? "e" : "",
+	    is_user_only || column->is_estimate ? "" : "-", scale,
 	    column->unit[0] ? column->unit : "-", column->cpus ? column->cpus : "-");
 	add_name(text, column->name);
 	if (column->added) {

@@ -113,7 +113,7 @@ static int read_event(struct ps__log_source *source, const struct line *line)
 	column->group = (uint32_t)group;
 	column->place = (uint32_t)place;
 	column->scope = (enum ps_scope)scope;
-	column->user_only = strchr(entry[4], 'u') != NULL;
+	column->flags = strchr(entry[4], 'u') ? PS_VALUE_USER_ONLY : 0;
 	column->is_estimate = strchr(entry[4], 'e') != NULL;
 	column->scale = ps__decimal_parse(entry[5], &end);
 	if (end == entry[5] || *end != '\0')

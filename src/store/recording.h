@@ -26,12 +26,12 @@
 
 /* The meaning of one value in each row. */
 struct ps__column {
+	/* What a look-up needs is on one cache line. */
 	char *name;
-	char *added; /* the name that the event was added under, where that is another; NULL else */
-	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
-	bool user_only;
-	bool is_estimate; /* multiplexed by someone who tells no times, or sampled */
-	bool is_sampled;  /* sums of samples' periods, and no counts */
+	/* The timestamp from which on the event was paused at times; 0: never. Stored and loaded
+	 * relaxed: no other word depends on it */
+	_Atomic uint64_t paused_from;
+	uint32_t flags; /* of all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
 	/* Whose times belong to it; PS__NO_GROUP if the event can't be counted here */
 	uint32_t group;
 	uint32_t word;  /* of a row: its value */
@@ -43,13 +43,13 @@ struct ps__column {
 	/* In histories of this place a row is the whole value, see
 	 * ps__column_settle; or no place. */
 	uint32_t plain;
-	double scale;  /* count * scale is in unit */
-	char unit[32]; /* "ns", "Joules"; "" for a plain count */
+	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
+	bool is_estimate; /* multiplexed by someone who tells no times, or sampled */
+	double scale;     /* count * scale is in unit */
+	char unit[32];    /* "ns", "Joules"; "" for a plain count */
 	/* The list of those that can count it, where some kind of cores can't; NULL: any */
 	char *cpus;
-	/* The timestamp from which on the event was paused at times; 0: never. Stored and loaded
-	 * relaxed: no other word depends on it */
-	_Atomic uint64_t paused_from;
+	char *added; /* the name that the event was added under, where that is another; NULL else */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
@@ -58,9 +58,8 @@ static inline uint32_t ps__column_flags(const struct ps__column *column, uint64_
 {
 	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
 
-	return (column->user_only ? PS_VALUE_USER_ONLY : 0) |
-	       (column->is_sampled ? PS_VALUE_SAMPLED : 0) |
-	       (paused_from && timestamp >= paused_from ? PS_VALUE_PAUSED : 0);
+	/* 0 - 1 is later than any. */
+	return column->flags | (timestamp > paused_from - 1 ? PS_VALUE_PAUSED : 0);
 }
 
 struct ps__recording {

@@ -236,18 +236,21 @@ ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
 	return ps__recording_find(recording, selector->name);
 }
 
-/* Adds up; a name that isn't shown may be the one that was added. PS_ENOEVNT has no detail. */
-static int total_find(const struct ps_component *component, const struct ps__selector *selector,
+/* Adds up; a name that isn't shown may be the one that was added, and the shown one takes its
+ * place. PS_ENOEVNT has no detail. */
+static int total_find(const struct ps_component *component, struct ps__selector *selector,
                       struct ps_value *out)
 {
-	struct ps__selector other = *selector;
-	int code = ps__component_sum(component, &other, out);
+	int code = ps__component_sum(component, selector, out);
 
 	if (code == PS_ENOEVNT) {
-		other.name = ps__topology_shown_name(component->topology, selector->name);
-		code = other.name ? ps__component_sum(component, &other, out) : code;
+		const char *shown = ps__topology_shown_name(component->topology, selector->name);
+		if (!shown)
+			return code;
+		selector->name = shown;
+		code = ps__component_sum(component, selector, out);
 	}
-	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, &other) : code;
+	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, selector) : code;
 }
 
 /* Has any event set counted it, wherever? */
