@@ -2,6 +2,7 @@
 /* Totals: what a component counted, as the sum over the Threads below it, each
  * event once at its scope. */
 #include "base/error.h"
+#include "base/hot.h"
 #include "store/aggregate.h"
 #include "store/attrmap.h"
 
@@ -236,13 +237,12 @@ ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
 	return ps__recording_find(recording, selector->name);
 }
 
-/* Adds up; a name that isn't shown may be the one that was added, and the shown one takes its
- * place. PS_ENOEVNT has no detail. */
-static int total_find(const struct ps_component *component, struct ps__selector *selector,
-                      struct ps_value *out)
+/* After ps__component_sum has failed with a code: a name that isn't shown may be the one that was
+ * added, and the shown one takes its place. PS_ENOEVNT has no detail. */
+static __attribute__((cold)) int total_find_added(const struct ps_component *component,
+                                                  struct ps__selector *selector, int code,
+                                                  struct ps_value *out)
 {
-	int code = ps__component_sum(component, selector, out);
-
 	if (code == PS_ENOEVNT) {
 		const char *shown = ps__topology_shown_name(component->topology, selector->name);
 		if (!shown)
@@ -251,6 +251,15 @@ static int total_find(const struct ps_component *component, struct ps__selector 
 		code = ps__component_sum(component, selector, out);
 	}
 	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, selector) : code;
+}
+
+/* What both calls give, but for the detail of PS_ENOEVNT. */
+PS__INLINE int total_find(const struct ps_component *component, struct ps__selector *selector,
+                          struct ps_value *out)
+{
+	int code = ps__component_sum(component, selector, out);
+
+	return code == PS_OK ? code : total_find_added(component, selector, code, out);
 }
 
 /* Has any event set counted it, wherever? */
