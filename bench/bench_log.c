@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes records of a log: what a record takes in time, beside a reading of the same events, and in
- * the file, beside its raw numbers. */
+/* Writes records of a log: what a record takes in time, beside a reading of the same events, and
+ * beside one whose numbers go to a file by fwrite(3); and in the file, beside its raw numbers. */
 #include "counted.h"
 #include "harness.h"
 #include "logged.h"
@@ -10,12 +10,17 @@
 #define EVENTS     4
 #define RECORDS    1000000
 #define RING_BYTES ((uint64_t)16 << 20)
+#define BATCH      500
+/* The records of ten blocks: the means have what blocks cost, too. */
+#define LONG_BATCH 25000
 /* Time, CPU, enabled, running, counts and fields, 8 bytes each. */
-#define RAW_BYTES (8.0 * (4 + EVENTS + BENCH_LOG_FIELDS))
+#define RAW_WORDS (4 + EVENTS + BENCH_LOG_FIELDS)
+#define RAW_BYTES (8.0 * RAW_WORDS)
 
 struct writer {
 	struct ps_eventset *set;
 	struct ps_component *root;
+	FILE *file; /* that fwrite(3) writes to */
 	uint64_t timestamp;
 	struct ps_log_stream *stream;
 	long long number;
@@ -34,6 +39,28 @@ static double run_read(void *context, unsigned calls)
 	return time_ns;
 }
 
+/* A program without logs does this. It loses what is still in the buffer when it is killed. */
+static double run_fwrite(void *context, unsigned calls)
+{
+	struct writer *writer = context;
+	long long row[RAW_WORDS] = {0}, *counts = row + RAW_WORDS - EVENTS - BENCH_LOG_FIELDS;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		failed |= ps_read(writer->set, writer->root, &writer->timestamp, NULL);
+		failed |= ps_eventset_counts(writer->set, writer->timestamp, counts, EVENTS);
+		row[0] = (long long)writer->timestamp;
+		for (unsigned field = 0; field < BENCH_LOG_FIELDS; field++)
+			counts[EVENTS + field] = writer->number + field;
+		writer->number++;
+		failed |= fwrite(row, sizeof row, 1, writer->file) != 1;
+	}
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed ? PS_ESYS : PS_OK, "ps_read, ps_eventset_counts or fwrite");
+	return time_ns;
+}
+
 static double run_record(void *context, unsigned calls)
 {
 	struct writer *writer = context;
@@ -49,8 +76,10 @@ static double run_record(void *context, unsigned calls)
 
 static struct writer open_writer(const struct bench_log *log, struct ps_component *root)
 {
-	struct writer writer = {.set = bench_make_set(EVENTS), .root = root};
+	struct writer writer = {.set = bench_make_set(EVENTS), .root = root, .file = tmpfile()};
 
+	if (!writer.file)
+		bench_die("no file can be made for fwrite(3)");
 	bench_expect_ok(ps_start(writer.set), "ps_start");
 	writer.stream = bench_log_stream(log, writer.set);
 	return writer;
@@ -60,6 +89,31 @@ static void close_writer(struct writer *writer)
 {
 	ps_log_stream_destroy(writer->stream);
 	ps_eventset_destroy(writer->set);
+	fclose(writer->file);
+}
+
+static void run_cases(struct writer *grows, struct writer *ring, const char *title, unsigned rounds,
+                      unsigned batch)
+{
+	int pus = (int)ps_component_thread_count(grows->root);
+	struct bench_case cases[] = {
+	    {.name = "ps_read", .run = run_read, .context = grows},
+	    {.name = "read_and_fwrite", .run = run_fwrite, .context = grows},
+	    {.name = "log_record", .run = run_record, .context = grows},
+	    {.name = "log_record_ring", .run = run_record, .context = ring},
+	};
+
+	for (size_t index = 0; index < sizeof cases / sizeof *cases; index++) {
+		cases[index].events = EVENTS;
+		cases[index].pus = pus;
+		for (size_t rival = 0; rival < index && rival < 2; rival++)
+			cases[index].versus[rival] = cases[rival].name;
+	}
+	bench_run(&(struct bench_table){.title = title,
+	                                .rounds = rounds,
+	                                .batch = batch,
+	                                .cases = cases,
+	                                .count = sizeof cases / sizeof *cases});
 }
 
 static void measure_time(struct ps_component *root)
@@ -68,36 +122,14 @@ static void measure_time(struct ps_component *root)
 
 	bench_log_open(&grows, root, 0);
 	bench_log_open(&ring, root, RING_BYTES);
-	struct writer writers[] = {open_writer(&grows, root), open_writer(&ring, root)};
-	int pus = (int)ps_component_thread_count(root);
-	const struct bench_case cases[] = {
-	    {.name = "ps_read",
-	     .events = EVENTS,
-	     .pus = pus,
-	     .run = run_read,
-	     .context = &writers[0]},
-	    {.name = "log_record",
-	     .events = EVENTS,
-	     .pus = pus,
-	     .run = run_record,
-	     .context = &writers[0],
-	     .versus = {"ps_read"}},
-	    {.name = "log_record_ring",
-	     .events = EVENTS,
-	     .pus = pus,
-	     .run = run_record,
-	     .context = &writers[1],
-	     .versus = {"ps_read", "log_record"}},
-	};
+	struct writer of_file = open_writer(&grows, root), of_ring = open_writer(&ring, root);
 
-	bench_run(&(struct bench_table){
-	    .title = "A record of a log with one snapshot and four fields, beside a reading",
-	    .rounds = 400,
-	    .batch = 500,
-	    .cases = cases,
-	    .count = sizeof cases / sizeof *cases});
-	close_writer(&writers[1]);
-	close_writer(&writers[0]);
+	run_cases(&of_file, &of_ring,
+	          "A record of a log with one snapshot and four fields, beside a reading", 400,
+	          BATCH);
+	run_cases(&of_file, &of_ring, "The same with what the file's blocks cost", 40, LONG_BATCH);
+	close_writer(&of_ring);
+	close_writer(&of_file);
 	bench_log_close(&ring);
 	bench_log_close(&grows);
 }

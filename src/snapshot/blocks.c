@@ -77,22 +77,12 @@ static void take_back(struct ps_log *log, size_t index)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* The zeros are written, though the file may have them already: pages that are made so many at once
- * cost a fourth of those that a mapping makes one by one. From front to back: what an earlier lap
- * left there ends to be a block first. */
-static int clear(const struct ps__log_file *file, size_t index)
-{
-	size_t offset = offset_of(file, index), end = offset + file->block_bytes;
-	int result = PS_OK;
-
-	for (; result == PS_OK && offset < end; offset += PS__LOG_ALIGNMENT)
-		result = ps__log_file_write(file, file->zeros, offset, PS__LOG_ALIGNMENT);
-	return result;
-}
-
 static int map(const struct ps__log_file *file, struct ps__log_page *page)
 {
-	int result = clear(file, page->index);
+	/* The zeros are written, though the file may have them already: pages that are made so many
+	 * at once cost a fourth of those that a mapping makes one by one. From front to back: what
+	 * an earlier lap left there ends to be a block first. */
+	int result = ps__log_file_clear(file, offset_of(file, page->index), file->block_bytes);
 
 	if (result != PS_OK)
 		return result;

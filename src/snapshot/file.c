@@ -12,11 +12,13 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define NEW_MODE     0666
 #define FLAGS_OF_NEW (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
 #define BESIDE_TRIES 100
+#define MOST_PIECES  64
 
 static int file_fail(const char *path, int error)
 {
@@ -201,6 +203,32 @@ int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_
 		done += written > 0 ? (size_t)written : 0;
 	}
 	return PS_OK;
+}
+
+/* In few calls: what is written at once gets larger pieces of memory from the file system. */
+int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t size_bytes)
+{
+	struct iovec pieces[MOST_PIECES];
+	size_t end = offset + size_bytes;
+	int result = PS_OK;
+
+	for (size_t piece = 0; piece < MOST_PIECES; piece++)
+		pieces[piece] = (struct iovec){file->zeros, PS__LOG_ALIGNMENT};
+	while (result == PS_OK && offset < end) {
+		size_t count = (end - offset) / PS__LOG_ALIGNMENT;
+		ssize_t written =
+		    pwritev(file->fd, pieces, (int)(count < MOST_PIECES ? count : MOST_PIECES),
+		            (off_t)offset);
+		/* What it left of a piece, or all of one: this finds out what is wrong. */
+		size_t more = PS__LOG_ALIGNMENT;
+		if (written > 0) {
+			offset += (size_t)written;
+			more = (end - offset) % PS__LOG_ALIGNMENT;
+		}
+		result = ps__log_file_write(file, file->zeros, offset, more);
+		offset += more;
+	}
+	return result;
 }
 
 /* Beyond its limit of file sizes a process gets a signal that ends it. */

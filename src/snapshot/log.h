@@ -45,6 +45,9 @@ void ps__log_file_close(struct ps__log_file *file);
 /* Writes all, at an offset. PS_ESYS with a detail. */
 int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t offset,
                        size_t size_bytes);
+/* Writes zeros, from front to back; both are multiples of PS__LOG_ALIGNMENT. PS_ESYS with a detail.
+ */
+int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t size_bytes);
 /* Notes that the file is closed, and has so many blocks. A failure leaves it open. */
 void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks);
 /* So many bytes from an offset on have their place on the disk, or PS_ESYS with a detail; the file
