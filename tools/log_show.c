@@ -94,11 +94,13 @@ static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned po
 	for (size_t index = 0; point && index < log->events.count; index++) {
 		struct ps__look look = log->looks[index];
 		ptrdiff_t at = log->view.events[index];
-		ps__buffer_add(text, " ");
+		ps__buffer_add(text, index ? ", " : ": ");
 		if (at >= 0)
 			ps__known_add_value(text, &log->values[at], &look);
 		else
 			ps__buffer_add(text, "n/s");
+		ps__buffer_add(text, " ");
+		tool_put(text, log->events.names[index]);
 	}
 }
 
