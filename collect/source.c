@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A report's source, which is the calling process, and the metrics that its events allow. */
+#include "analysis/metric.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -78,7 +79,7 @@ int collect_metrics_add(struct collect_metrics *metrics, const char *name)
 
 static int metrics_keep(const char *name, void *context)
 {
-	return collect_metrics_add(context, name);
+	return ps__metric_is_assumed(name) ? 0 : collect_metrics_add(context, name);
 }
 
 /* The user's own metrics, once in a process. perfsage stat complains of a file that is wrong; the

@@ -3,6 +3,7 @@
  * metrics are shown whose events are counted. */
 #include "tools/stat.h"
 
+#include "analysis/metric.h"
 #include "analysis/metric_file.h"
 #include "tools/metrics.h"
 #include "tools/stat_times.h"
@@ -163,6 +164,8 @@ static int metrics_keep(const char *name, void *context)
 	/* A table has room for ratios; the lines below it tell what happened
 	 * in a second. */
 	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
+		return 0;
+	if (ps__metric_is_assumed(name))
 		return 0;
 	if (ps_component_metric(metrics->root, name, &value) != PS_OK ||
 	    metrics_lack_time(name, &value))

@@ -359,3 +359,10 @@ const char *ps_metric_group(const char *metric)
 		return NULL;
 	return found->group ? found->group->name : "";
 }
+
+bool ps__metric_is_assumed(const char *metric)
+{
+	const char *group = ps_metric_group(metric);
+
+	return group && strcmp(group, "instrumentation") == 0;
+}

@@ -109,6 +109,10 @@ static inline bool ps__metric_is_share(const struct ps__metric *metric)
 	return metric->whole != PS__METRIC_NO_WHOLE;
 }
 
+/* Does it rest on an assumption, as what tracing would cost? Such a metric is shown only where it
+ * is asked for. */
+bool ps__metric_is_assumed(const char *metric);
+
 /* The operands' sums, and the events' scales. root: of the topology that they are of. */
 struct ps__metric_values {
 	const struct ps_value *sums[PS__METRIC_MOST_OPERANDS];
