@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session: the records of a whole process, of all threads that it has and will have.
+ * A session: samples and records of a process, and of all threads and processes that it creates.
  *
- * Each event is opened for each thread and each CPU, and inherited by the threads that are created
- * later. All events of a CPU write into one ring. One thread reads the rings and gives each record
- * to a listener.
+ * Each event is opened for each thread and each CPU, and inherited by threads and processes that
+ * are created later. All events of a CPU write into one ring. One thread reads the rings and gives
+ * each record to a listener.
  *
  * ps_session_stop may be called by any thread and by signal handlers. One thread at a time calls
  * the others. In a child of fork() all calls fail with PS_ECLOST; ps_session_destroy lets go of the

@@ -77,8 +77,8 @@ PS_PUBLIC int ps_region_set_slower_than(struct ps_region *region, uint64_t limit
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
  * A visit whose counts could not be read or for which there is no memory or space is
- * not written. It is one of ps_log_lost, and of the failed ones of
- * ps_profile_faults.
+ * not written. It is one of the failed ones of ps_profile_faults, and of ps_log_lost
+ * if it was found to take too long.
  *
  * Any thread; for all threads, from their next visit on. Cost: each boundary inside
  * such a visit adds its counts once more; a visit that is written costs in
