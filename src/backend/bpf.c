@@ -169,15 +169,17 @@ static int set_events(const struct ps__bpf *bpf, size_t instance)
 	return PS_OK;
 }
 
-/* Runs the program on the instance's CPU and takes its words. PS_PARTIAL: the CPU is offline. */
+/* Runs the program on the instance's CPU and takes its words. PS_PARTIAL: the CPU is offline. Then
+ * no copy could be made, and nothing writes to the words themselves. */
 static int look_at(struct ps__bpf *bpf, size_t instance)
 {
-	int cpu = bpf->cpus[instance];
-	int result = ps__bpf_flush(&bpf->kernel, cpu);
+	size_t cpu = (size_t)bpf->cpus[instance];
+	int result = ps__bpf_flush(&bpf->kernel, (int)cpu);
 
 	if (result != PS_OK && result != PS_PARTIAL)
 		return result;
-	int read = ps__bpf_read(&bpf->kernel, (size_t)cpu, bpf->words);
+	size_t key = result == PS_OK ? ps__bpf_copy_key(bpf->kernel.cpu_limit, cpu) : cpu;
+	int read = ps__bpf_read(&bpf->kernel, key, bpf->words);
 	return read == PS_OK ? result : read;
 }
 
@@ -276,13 +278,21 @@ static void store(const struct ps__bpf *bpf, uint64_t *totals)
 	}
 }
 
-/* The process ran on a CPU whose events could not be read: one that came online since, or whose
- * event is in the error state. The last instance's reading finds this of all CPUs. */
+/*
+ * The process ran on a CPU whose events could not be read: one that came online since, or whose
+ * event is in the error state. Or the kernel left out a program: what was counted until then is
+ * another task's by now, or a child isn't counted. The last instance's reading finds this of all
+ * CPUs.
+ */
 static int look_for_failures(struct ps__bpf *bpf)
 {
-	int result = ps__bpf_read(&bpf->kernel, bpf->kernel.cpu_limit, bpf->words);
+	uint64_t misses = 0;
+	int result =
+	    ps__bpf_read(&bpf->kernel, ps__bpf_failed_key(bpf->kernel.cpu_limit), bpf->words);
 
-	if (result == PS_OK && bpf->words[PS__BPF_FAILED])
+	if (result == PS_OK)
+		result = ps__bpf_count_misses(&bpf->kernel, &misses);
+	if (result == PS_OK && (bpf->words[PS__BPF_FAILED] || misses > 0))
 		bpf->base.has_gaps = true;
 	return result;
 }
@@ -295,8 +305,9 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 
 	if (!bpf->is_open)
 		return PS_OK;
-	int result = look_at(bpf, instance);
-
+	int result = instance == 0 ? ps__bpf_check(&bpf->kernel) : PS_OK;
+	if (result == PS_OK)
+		result = look_at(bpf, instance);
 	if (result != PS_OK && result != PS_PARTIAL)
 		return result;
 	uint64_t enabled_ns = bpf->words[ps__bpf_known_word(0) + 1];

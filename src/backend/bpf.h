@@ -12,10 +12,17 @@
 
 #include <linux/bpf.h>
 
-/* The words that the program keeps for each CPU; those of events follow. */
+/*
+ * The words that the program keeps for each CPU; those of events follow.
+ *
+ * The map has a value of them for each CPU, then another one for each: the copy that a reading
+ * takes there. The program may write to the first while it is read from elsewhere: a task's count
+ * could be read with the times of before its last switch. Nothing but a reading writes to the copy.
+ * Its program runs on the CPU itself, where it isn't interrupted by a switch, nor a switch by it.
+ */
 enum {
 	PS__BPF_LEFT,   /* does the task that left the CPU last belong to the process? */
-	PS__BPF_FAILED, /* of the value behind the last CPU's: reads that failed, of all CPUs */
+	PS__BPF_FAILED, /* of the value behind all CPUs': reads that failed, of all CPUs */
 	PS__BPF_HEAD
 };
 /* For each event: count, enabled and running time as read last; then what is the process's of
@@ -38,13 +45,29 @@ static inline size_t ps__bpf_sum_word(size_t event)
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
 
-/* The descriptors of what is in the kernel; -1: none. */
+static inline size_t ps__bpf_copy_key(size_t cpu_limit, size_t cpu)
+{
+	return cpu_limit + cpu;
+}
+static inline size_t ps__bpf_failed_key(size_t cpu_limit)
+{
+	return 2 * cpu_limit;
+}
+
+/* What is in the kernel. The kernel numbers the maps, the programs and the links, each by
+ * themselves. */
+struct ps__bpf_object {
+	int fd; /* -1: none */
+	uint32_t type, id;
+};
+
 struct ps__bpf_kernel {
-	int events; /* a map: by CPU and event the event's descriptor */
-	int sums;   /* a map: by CPU the words above */
-	int pids;   /* a map: those bytes */
-	int switch_program, child_program;
-	int switch_link, child_link; /* as long as they are open the programs run */
+	struct ps__bpf_object events; /* a map: by CPU and event the event's descriptor */
+	struct ps__bpf_object sums;   /* a map: the words above */
+	struct ps__bpf_object pids;   /* a map: those bytes */
+	struct ps__bpf_object switch_program, child_program;
+	struct ps__bpf_object switch_link,
+	    child_link; /* as long as they are open the programs run */
 	size_t cpu_limit;
 	size_t event_count;
 	size_t words; /* of a CPU in sums */
@@ -76,7 +99,13 @@ int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
 /* Adds to the sums what the CPU's task has counted until now. PS_PARTIAL, without a detail: the CPU
  * is offline. */
 int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
-int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words);
+/* Takes the words of a key. */
+int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words);
+/* Before a reading. PS_ECLOST: the program has closed what it needs. */
+int ps__bpf_check(const struct ps__bpf_kernel *kernel);
+/* How often the kernel left out one of the programs where it should have run, because it ran there
+ * already (recursion_misses, Linux 5.12). */
+int ps__bpf_count_misses(const struct ps__bpf_kernel *kernel, uint64_t *misses);
 
 /* bpf_explain.c: a code and a sentence for an errno. what: for which part of it bpf(2) was
  * called. */

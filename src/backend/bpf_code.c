@@ -80,6 +80,12 @@ static size_t emit_skip_if(struct ps__bpf_code *code, unsigned comparison, unsig
 	return code->count - 1;
 }
 
+static size_t emit_skip(struct ps__bpf_code *code)
+{
+	emit(code, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	return code->count - 1;
+}
+
 static void land(struct ps__bpf_code *code, size_t jump)
 {
 	if (code->list)
@@ -111,7 +117,7 @@ static void emit_find_byte(struct ps__bpf_code *code, const struct ps__bpf_kerne
 	emit_copy(code, BPF_REG_9, BPF_REG_1);
 	emit_change(code, BPF_AND, BPF_REG_9, PS__BPF_BYTES - 1);
 	emit_change(code, BPF_RSH, BPF_REG_1, PS__BPF_BYTES_LOG);
-	emit_look_up(code, kernel->pids);
+	emit_look_up(code, kernel->pids.fd);
 	emit_sum(code, BPF_ADD, BPF_REG_0, BPF_REG_9);
 }
 
@@ -149,7 +155,7 @@ static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int nu
 static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel, size_t event,
                        bool is_late)
 {
-	emit_map(code, BPF_REG_1, kernel->events);
+	emit_map(code, BPF_REG_1, kernel->events.fd);
 	emit_copy(code, BPF_REG_2, BPF_REG_7);
 	emit_change(code, BPF_ADD, BPF_REG_2, (int)event);
 	emit_copy(code, BPF_REG_3, BPF_REG_10);
@@ -158,8 +164,7 @@ static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *k
 	emit_call(code, BPF_FUNC_perf_event_read_value);
 	size_t good = emit_skip_if(code, BPF_JEQ, BPF_REG_0, 0);
 	emit(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, FAILED_AT, 1);
-	emit(code, BPF_JMP | BPF_JA, 0, 0, 0, 0);
-	size_t next = code->count - 1;
+	size_t next = emit_skip(code);
 	land(code, good);
 	if (is_late)
 		emit_load(code, BPF_REG_3, BPF_REG_8, PS__BPF_LEFT * WORD_BYTES);
@@ -169,14 +174,36 @@ static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *k
 	land(code, next);
 }
 
+static void emit_copy_word(struct ps__bpf_code *code, size_t word)
+{
+	int offset = (int)word * WORD_BYTES;
+
+	emit_load(code, BPF_REG_1, BPF_REG_8, offset);
+	emit_store(code, BPF_REG_0, offset, BPF_REG_1);
+}
+
+/* The words that a reading asks for go to the CPU's copy. */
+static void emit_copy_words(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
+{
+	emit_call(code, BPF_FUNC_get_smp_processor_id);
+	emit_copy(code, BPF_REG_1, BPF_REG_0);
+	emit_change(code, BPF_ADD, BPF_REG_1, (int)ps__bpf_copy_key(kernel->cpu_limit, 0));
+	emit_look_up(code, kernel->sums.fd);
+	emit_copy_word(code, ps__bpf_known_word(0) + 1);
+	for (size_t event = 0; event < kernel->event_count; event++) {
+		for (size_t number = 0; number < 3; number++)
+			emit_copy_word(code, ps__bpf_sum_word(event) + number);
+	}
+}
+
 /* Tells the reader that an event couldn't be read while the process ran. */
 static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_load(code, BPF_REG_1, BPF_REG_10, FAILED_AT);
 	emit_sum(code, BPF_AND, BPF_REG_1, BPF_REG_9);
 	size_t jump = emit_skip_if(code, BPF_JEQ, BPF_REG_1, 0);
-	emit_number(code, BPF_REG_1, (int)kernel->cpu_limit);
-	emit_look_up(code, kernel->sums);
+	emit_number(code, BPF_REG_1, (int)ps__bpf_failed_key(kernel->cpu_limit));
+	emit_look_up(code, kernel->sums.fd);
 	emit_number(code, BPF_REG_1, 1);
 	emit(code, BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1, PS__BPF_FAILED * WORD_BYTES,
 	     0);
@@ -194,15 +221,18 @@ void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel
 	emit_call(code, BPF_FUNC_get_smp_processor_id);
 	emit_copy(code, BPF_REG_7, BPF_REG_0);
 	emit_copy(code, BPF_REG_1, BPF_REG_0);
-	emit_look_up(code, kernel->sums);
+	emit_look_up(code, kernel->sums.fd);
 	emit_copy(code, BPF_REG_8, BPF_REG_0);
 	emit_is_counted(code, kernel);
 	emit_change(code, BPF_MUL, BPF_REG_7, (int)kernel->event_count);
 	for (size_t event = 0; event < kernel->event_count; event++)
 		emit_event(code, kernel, event, is_late[event]);
-	size_t jump = emit_skip_if(code, BPF_JEQ, BPF_REG_6, 0);
+	size_t is_reading = emit_skip_if(code, BPF_JEQ, BPF_REG_6, 0);
 	emit_store(code, BPF_REG_8, PS__BPF_LEFT * WORD_BYTES, BPF_REG_9);
-	land(code, jump);
+	size_t is_switch = emit_skip(code);
+	land(code, is_reading);
+	emit_copy_words(code, kernel);
+	land(code, is_switch);
 	emit_tell_failure(code, kernel);
 }
 

@@ -35,29 +35,74 @@ static uint64_t address(const void *memory)
 	return (uint64_t)(uintptr_t)memory;
 }
 
-/* Is it an object of bpf(2)'s? The program may have closed it, and opened something else under the
- * number. Where the kernel doesn't tell, it is taken for the program's. */
-static bool is_object(int fd)
+/* The beginning of what the kernel tells about each kind of object, and all of it that was there of
+ * programs in Linux 5.12. Older headers lack the last word. */
+struct object_info {
+	uint32_t type, id;
+	uint64_t others[25];
+	uint64_t recursion_misses;
+};
+
+/* 0, or -errno. What the kernel doesn't know stays 0. */
+static int ask_about(int fd, struct object_info *info)
 {
-	struct bpf_map_info info; /* the beginning is the same of all kinds */
 	union bpf_attr attr;
 
-	memset(&info, 0, sizeof info);
+	memset(info, 0, sizeof *info);
 	memset(&attr, 0, sizeof attr);
 	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof info.type;
-	attr.info.info = address(&info);
-	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr) >= 0;
+	attr.info.info_len = sizeof *info;
+	attr.info.info = address(info);
+	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+/* 0, or -errno; -EBADF: the program has closed it, and may have opened something else under the
+ * number. */
+static int ask_about_own(const struct ps__bpf_object *object, struct object_info *info)
+{
+	int result = ask_about(object->fd, info);
+
+	if (result == -EINVAL)
+		return -EBADF;
+	if (result == 0 && (info->type != object->type || info->id != object->id))
+		return -EBADF;
+	return result;
+}
+
+/* Where the kernel doesn't tell, it is taken for the program's. */
+static bool is_object(const struct ps__bpf_object *object)
+{
+	struct object_info info;
+
+	return ask_about_own(object, &info) == 0;
 }
 
 /* bpf(2) says EINVAL of a number that is another file's by now. */
-static int explain_use(enum bpf_cmd command, int fd, const char *what, int error)
+static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object, const char *what,
+                       int error)
 {
-	return ps__bpf_explain(command, what, error == EINVAL && !is_object(fd) ? EBADF : error);
+	return ps__bpf_explain(command, what,
+	                       error == EINVAL && !is_object(object) ? EBADF : error);
 }
 
-static int make_map(int *out, enum bpf_map_type type, size_t value_bytes, size_t values,
-                    const char *what)
+/* result: the new descriptor, or -errno. */
+static int adopt(struct ps__bpf_object *object, enum bpf_cmd command, const char *what, int result)
+{
+	struct object_info info;
+
+	if (result < 0)
+		return ps__bpf_explain(command, what, -result);
+	int asked = ask_about(result, &info);
+	if (asked < 0) {
+		ps__os.close(result);
+		return ps__bpf_explain(BPF_OBJ_GET_INFO_BY_FD, what, -asked);
+	}
+	*object = (struct ps__bpf_object){.fd = result, .type = info.type, .id = info.id};
+	return PS_OK;
+}
+
+static int make_map(struct ps__bpf_object *out, enum bpf_map_type type, size_t value_bytes,
+                    size_t values, const char *what)
 {
 	union bpf_attr attr;
 
@@ -66,26 +111,24 @@ static int make_map(int *out, enum bpf_map_type type, size_t value_bytes, size_t
 	attr.key_size = sizeof(uint32_t);
 	attr.value_size = (uint32_t)value_bytes;
 	attr.max_entries = (uint32_t)values;
-	int fd = call_kernel(BPF_MAP_CREATE, &attr);
-	if (fd < 0)
-		return ps__bpf_explain(BPF_MAP_CREATE, what, -fd);
-	*out = fd;
-	return PS_OK;
+	return adopt(out, BPF_MAP_CREATE, what, call_kernel(BPF_MAP_CREATE, &attr));
 }
 
-static int update_map(int map, uint32_t key, const void *value, const char *what)
+static int update_map(const struct ps__bpf_object *map, uint32_t key, const void *value,
+                      const char *what)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof attr);
-	attr.map_fd = (uint32_t)map;
+	attr.map_fd = (uint32_t)map->fd;
 	attr.key = address(&key);
 	attr.value = address(value);
 	int result = call_kernel(BPF_MAP_UPDATE_ELEM, &attr);
 	return result < 0 ? explain_use(BPF_MAP_UPDATE_ELEM, map, what, -result) : PS_OK;
 }
 
-static int load_program(int *out, const struct ps__bpf_code *code, const char *what)
+static int load_program(struct ps__bpf_object *out, const struct ps__bpf_code *code,
+                        const char *what)
 {
 	union bpf_attr attr;
 
@@ -95,11 +138,7 @@ static int load_program(int *out, const struct ps__bpf_code *code, const char *w
 	attr.insn_cnt = (uint32_t)code->count;
 	attr.license = address(LICENCE);
 	snprintf(attr.prog_name, sizeof attr.prog_name, "perfsage");
-	int fd = call_kernel(BPF_PROG_LOAD, &attr);
-	if (fd < 0)
-		return ps__bpf_explain(BPF_PROG_LOAD, what, -fd);
-	*out = fd;
-	return PS_OK;
+	return adopt(out, BPF_PROG_LOAD, what, call_kernel(BPF_PROG_LOAD, &attr));
 }
 
 static int make_room(struct ps__bpf_code *code)
@@ -141,24 +180,22 @@ static int load_child(struct ps__bpf_kernel *kernel)
 	return result;
 }
 
-static int attach(int *out, int program, const char *tracepoint)
+static int attach(struct ps__bpf_object *out, const struct ps__bpf_object *program,
+                  const char *tracepoint)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof attr);
 	attr.raw_tracepoint.name = address(tracepoint);
-	attr.raw_tracepoint.prog_fd = (uint32_t)program;
-	int fd = call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr);
-	if (fd < 0)
-		return ps__bpf_explain(BPF_RAW_TRACEPOINT_OPEN, tracepoint, -fd);
-	*out = fd;
-	return PS_OK;
+	attr.raw_tracepoint.prog_fd = (uint32_t)program->fd;
+	return adopt(out, BPF_RAW_TRACEPOINT_OPEN, tracepoint,
+	             call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
-/* The sums have a value for each CPU, and one behind them for reads that failed on any. */
+/* The sums have two values for each CPU, and one behind them for reads that failed on any. */
 static int make_maps(struct ps__bpf_kernel *kernel)
 {
-	size_t values = kernel->cpu_limit + 1;
+	size_t values = ps__bpf_failed_key(kernel->cpu_limit) + 1;
 	int result = make_map(&kernel->events, BPF_MAP_TYPE_PERF_EVENT_ARRAY, sizeof(uint32_t),
 	                      kernel->cpu_limit * kernel->event_count, "the map of events");
 
@@ -183,17 +220,19 @@ static int open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
 	if (result == PS_OK)
 		result = load_child(kernel);
 	if (result == PS_OK)
-		result = attach(&kernel->child_link, kernel->child_program, "task_newtask");
+		result = attach(&kernel->child_link, &kernel->child_program, "task_newtask");
 	if (result == PS_OK)
-		result = attach(&kernel->switch_link, kernel->switch_program, "sched_switch");
+		result = attach(&kernel->switch_link, &kernel->switch_program, "sched_switch");
 	return result;
 }
 
 int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
 {
-	kernel->events = kernel->sums = kernel->pids = -1;
-	kernel->switch_program = kernel->child_program = -1;
-	kernel->switch_link = kernel->child_link = -1;
+	const struct ps__bpf_object none = {.fd = -1};
+
+	kernel->events = kernel->sums = kernel->pids = none;
+	kernel->switch_program = kernel->child_program = none;
+	kernel->switch_link = kernel->child_link = none;
 	/* Whole cache lines: each CPU writes to its own. */
 	kernel->words = (ps__bpf_known_word(kernel->event_count) + 7) & ~(size_t)7;
 	int result = open_all(kernel, is_late);
@@ -202,11 +241,11 @@ int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
 	return result;
 }
 
-static void close_object(int *fd)
+static void close_object(struct ps__bpf_object *object)
 {
-	if (*fd >= 0 && is_object(*fd))
-		ps__os.close(*fd);
-	*fd = -1;
+	if (object->fd >= 0 && is_object(object))
+		ps__os.close(object->fd);
+	object->fd = -1;
 }
 
 void ps__bpf_close(struct ps__bpf_kernel *kernel)
@@ -237,7 +276,7 @@ int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event
 {
 	uint32_t value = (uint32_t)fd;
 
-	return update_map(kernel->events, (uint32_t)((size_t)cpu * kernel->event_count + event),
+	return update_map(&kernel->events, (uint32_t)((size_t)cpu * kernel->event_count + event),
 	                  &value, "an event");
 }
 
@@ -249,7 +288,7 @@ int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid)
 	if (pid < 0 || pid >= PS__BPF_PIDS_LIMIT)
 		return ps__fail(PS_ESYS, "attribution by BPF: there is no process %d", (int)pid);
 	bytes[pid % PS__BPF_BYTES] = 1;
-	int result = update_map(kernel->pids, (uint32_t)pid / PS__BPF_BYTES, bytes, "a process");
+	int result = update_map(&kernel->pids, (uint32_t)pid / PS__BPF_BYTES, bytes, "a process");
 	close_object(&kernel->pids);
 	return result;
 }
@@ -260,7 +299,7 @@ int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu)
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof attr);
-	attr.test.prog_fd = (uint32_t)kernel->switch_program;
+	attr.test.prog_fd = (uint32_t)kernel->switch_program.fd;
 	attr.test.ctx_in = address(words);
 	attr.test.ctx_size_in = sizeof words;
 	attr.test.flags = BPF_F_TEST_RUN_ON_CPU;
@@ -269,20 +308,60 @@ int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu)
 	if (result == -ENXIO)
 		return PS_PARTIAL;
 	return result < 0
-	           ? explain_use(BPF_PROG_TEST_RUN, kernel->switch_program, "a reading", -result)
+	           ? explain_use(BPF_PROG_TEST_RUN, &kernel->switch_program, "a reading", -result)
 	           : PS_OK;
 }
 
-int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t cpu, uint64_t *words)
+int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words)
 {
-	uint32_t key = (uint32_t)cpu;
+	uint32_t number = (uint32_t)key;
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof attr);
-	attr.map_fd = (uint32_t)kernel->sums;
-	attr.key = address(&key);
+	attr.map_fd = (uint32_t)kernel->sums.fd;
+	attr.key = address(&number);
 	attr.value = address(words);
 	int result = call_kernel(BPF_MAP_LOOKUP_ELEM, &attr);
-	return result < 0 ? explain_use(BPF_MAP_LOOKUP_ELEM, kernel->sums, "a reading", -result)
+	return result < 0 ? explain_use(BPF_MAP_LOOKUP_ELEM, &kernel->sums, "a reading", -result)
 	                  : PS_OK;
+}
+
+/* 0, or -errno. */
+static int add_misses(const struct ps__bpf_object *program, uint64_t *misses)
+{
+	struct object_info info;
+	int result = ask_about_own(program, &info);
+
+	if (result == 0)
+		*misses += info.recursion_misses;
+	return result;
+}
+
+static int explain_check(int result)
+{
+	return result < 0 ? ps__bpf_explain(BPF_OBJ_GET_INFO_BY_FD, "a reading", -result) : PS_OK;
+}
+
+/* Another map may have more bytes than the words have room for, and another program may do
+ * anything. A program without its link doesn't run. */
+int ps__bpf_check(const struct ps__bpf_kernel *kernel)
+{
+	const struct ps__bpf_object *objects[] = {&kernel->sums, &kernel->switch_program,
+	                                          &kernel->switch_link, &kernel->child_link};
+	struct object_info info;
+	int result = 0;
+
+	for (size_t index = 0; result == 0 && index < sizeof objects / sizeof *objects; index++)
+		result = ask_about_own(objects[index], &info);
+	return explain_check(result);
+}
+
+int ps__bpf_count_misses(const struct ps__bpf_kernel *kernel, uint64_t *misses)
+{
+	*misses = 0;
+	int result = add_misses(&kernel->switch_program, misses);
+
+	if (result == 0)
+		result = add_misses(&kernel->child_program, misses);
+	return explain_check(result);
 }

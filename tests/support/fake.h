@@ -172,6 +172,10 @@ void fake_bpf_credit(int cpu, size_t event, uint64_t count);
 void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns); /* and these times */
 /* The next run of the program there can't read an event, while the process runs. */
 void fake_bpf_fail_reading(int cpu);
+/* From now on a task is being switched out there as the words are read. */
+void fake_bpf_tear(int cpu);
+/* The kernel leaves out the program of new processes, or that of context switches. */
+void fake_bpf_miss(bool is_child);
 size_t fake_bpf_fds(int *fds, size_t capacity); /* of maps, programs, links; how many */
 pid_t fake_bpf_process(void);                   /* that is counted; 0: none */
 size_t fake_bpf_events(void);                   /* that the program was told of */

@@ -15,12 +15,16 @@
 #define CPUS  8
 #define WORDS 64
 
-static uint64_t sums[CPUS + 1][WORDS];
+/* By CPU, then the copies that readings take, then the failures. */
+static uint64_t sums[2 * CPUS + 1][WORDS];
 static size_t words_used, values_used;
+static uint32_t last_id;
+static uint64_t misses[FAKE_BPF_LINK + 1];
 static pid_t process;
 static size_t events_told;
 static uint64_t began_ns;
 static bool fails_on[CPUS];
+static bool is_torn_on[CPUS];
 
 void fake__bpf_reset(void)
 {
@@ -28,6 +32,8 @@ void fake__bpf_reset(void)
 	process = 0;
 	events_told = 0;
 	memset(fails_on, 0, sizeof(fails_on));
+	memset(is_torn_on, 0, sizeof(is_torn_on));
+	memset(misses, 0, sizeof(misses));
 	began_ns = fake__clock_ns();
 }
 
@@ -43,6 +49,8 @@ static int new_fd(enum fake_bpf kind)
 	if (fd < 0)
 		return fake__fail(errno);
 	fake__fd(fd)->bpf = kind;
+	fake__fd(fd)->bpf_id = ++last_id;
+	misses[kind] = 0;
 	fake__unlock();
 	return fd;
 }
@@ -51,7 +59,7 @@ static int make_map(const union bpf_attr *attr)
 {
 	if (attr->map_type == BPF_MAP_TYPE_PERF_EVENT_ARRAY)
 		return new_fd(FAKE_BPF_EVENTS);
-	if (attr->max_entries > CPUS + 1)
+	if (attr->max_entries > 2 * CPUS + 1)
 		return new_fd(FAKE_BPF_PIDS);
 	words_used = attr->value_size / sizeof(uint64_t);
 	values_used = attr->max_entries;
@@ -110,6 +118,11 @@ static int run_program(const union bpf_attr *attr)
 		return fake__fail(ENXIO);
 	for (size_t event = 0; event < events; event++)
 		sums[attr->test.cpu][ps__bpf_known_word(event) + 1] = fake__clock_ns() - began_ns;
+	memcpy(sums[ps__bpf_copy_key(values_used / 2, attr->test.cpu)], sums[attr->test.cpu],
+	       sizeof(sums[0]));
+	/* Meanwhile a switch: the count is there, and the times aren't yet. */
+	if (is_torn_on[attr->test.cpu])
+		sums[attr->test.cpu][ps__bpf_sum_word(0)]++;
 	sums[values_used - 1][PS__BPF_FAILED] += fails_on[attr->test.cpu];
 	fails_on[attr->test.cpu] = false;
 	fake__unlock();
@@ -143,14 +156,37 @@ static int open_tracepoint(const union bpf_attr *attr)
 	return new_fd(FAKE_BPF_LINK);
 }
 
+static uint32_t type_of(enum fake_bpf kind)
+{
+	switch (kind) {
+	case FAKE_BPF_EVENTS:
+		return BPF_MAP_TYPE_PERF_EVENT_ARRAY;
+	case FAKE_BPF_SWITCH:
+	case FAKE_BPF_CHILD:
+		return BPF_PROG_TYPE_RAW_TRACEPOINT;
+	case FAKE_BPF_LINK:
+		return BPF_LINK_TYPE_RAW_TRACEPOINT;
+	default:
+		return BPF_MAP_TYPE_ARRAY;
+	}
+}
+
+/* As much of the structs as is asked for: type, id, and of a program how often it was left out. */
 static int tell_about(const union bpf_attr *attr)
 {
 	const struct fake_fd *slot = fake__fd((int)attr->info.bpf_fd);
+	struct bpf_prog_info info = {0};
 
 	if (!slot)
 		return fake__fail(EBADF);
 	if (!slot->bpf)
 		return fake__fail(EINVAL);
+	info.type = type_of(slot->bpf);
+	info.id = slot->bpf_id;
+	if (slot->bpf == FAKE_BPF_SWITCH || slot->bpf == FAKE_BPF_CHILD)
+		info.recursion_misses = misses[slot->bpf];
+	memcpy(pointer(attr->info.info), &info,
+	       attr->info.info_len < sizeof(info) ? attr->info.info_len : sizeof(info));
 	fake__unlock();
 	return 0;
 }
@@ -225,6 +261,16 @@ void fake_bpf_run(int cpu, uint64_t enabled_ns, uint64_t running_ns)
 void fake_bpf_fail_reading(int cpu)
 {
 	fails_on[cpu] = true;
+}
+
+void fake_bpf_tear(int cpu)
+{
+	is_torn_on[cpu] = true;
+}
+
+void fake_bpf_miss(bool is_child)
+{
+	misses[is_child ? FAKE_BPF_CHILD : FAKE_BPF_SWITCH]++;
 }
 
 size_t fake_bpf_fds(int *fds, size_t capacity)

@@ -65,6 +65,7 @@ struct fake_fd {
 		FAKE_BPF_CHILD,
 		FAKE_BPF_LINK
 	} bpf;
+	uint32_t bpf_id; /* the kernel's */
 	struct {
 		ino_t number; /* of both ends; 0: it is none */
 		int reader;   /* the other end, of that for writing */

@@ -81,6 +81,25 @@ START_TEST(multiplexing_shows_on_the_cpu_where_it_was)
 }
 END_TEST
 
+/* A switch on the CPU while its words are read belongs to the next reading, with its count and its
+ * times. */
+START_TEST(a_reading_takes_no_half_of_a_switch)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	fake_bpf_tear(1);
+	fake_bpf_credit(1, 0, 5);
+	fake_bpf_run(1, 1000, 1000);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 5);
+	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).status, PS_STATUS_COUNTED);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 6);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* An event that isn't supported has no counter, and the others are told apart all the same. */
 START_TEST(an_event_that_is_not_supported_is_left_out)
 {
@@ -156,6 +175,24 @@ START_TEST(counts_that_could_not_be_read_are_told)
 }
 END_TEST
 
+/* What a task counted is the next one's then, or a child is not counted. */
+START_TEST(a_program_that_was_left_out_is_told)
+{
+	struct ps_eventset *set = started();
+
+	check_lacking(set, false);
+	check_ok(ps_reset(set));
+	fake_bpf_miss(_i == 1);
+	check_lacking(set, true);
+	check_ok(ps_reset(set));
+	check_lacking(set, true); /* whose counts were credited wrongly isn't known */
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_start(set)); /* with new programs */
+	check_lacking(set, false);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_cpu_that_was_offline_is_told_also_when_it_is_back)
 {
 	struct ps_eventset *set = started();
@@ -226,10 +263,12 @@ int main(void)
 	tcase_add_test(tests, counts_are_split_by_cpu);
 	tcase_add_test(tests, a_threads_number_stands_for_its_process);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
+	tcase_add_test(tests, a_reading_takes_no_half_of_a_switch);
 	tcase_add_test(tests, an_event_that_is_not_supported_is_left_out);
 	tcase_add_test(tests, without_an_event_that_is_supported_there_is_nothing_to_count);
 	tcase_add_test(tests, each_event_has_a_descriptor_on_each_kind_of_cores);
 	tcase_add_test(tests, counts_that_could_not_be_read_are_told);
+	tcase_add_loop_test(tests, a_program_that_was_left_out_is_told, 0, 2);
 	tcase_add_test(tests, a_cpu_that_was_offline_is_told_also_when_it_is_back);
 	tcase_add_test(tests, a_cpu_that_came_online_is_told);
 	tcase_add_test(tests, no_program_is_left_out);

@@ -92,6 +92,35 @@ START_TEST(what_is_under_the_numbers_of_maps_and_programs_is_left_alone)
 }
 END_TEST
 
+static int make_map(void)
+{
+	union bpf_attr attr = {
+	    .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4096, .max_entries = 100};
+
+	return ps__os.bpf(BPF_MAP_CREATE, &attr, sizeof attr);
+}
+
+/* The map of the program's own has larger values than what is read. The first number is that of the
+ * map of events, which the kernel keeps for the program; no other may be missing. */
+START_TEST(a_map_of_the_programs_under_a_number_is_left_alone)
+{
+	struct ps_eventset *set = started();
+	int fds[OBJECTS];
+
+	ck_assert_uint_eq(fake_bpf_fds(fds, OBJECTS), OBJECTS);
+	int other = make_map(); /* where the map of processes was */
+	ps__os.close(fds[_i]);
+	ck_assert_int_eq(make_map(), fds[_i]);
+	int result = ps_read(set, scene.root, NULL, NULL);
+	ck_assert_int_eq(result, _i == 0 ? PS_OK : PS_ECLOST);
+	if (_i > 0)
+		check_detail("the program closed it");
+	ps_eventset_destroy(set);
+	ck_assert_uint_eq(fake_open_fds(), 2);
+	ck_assert_int_eq(ps__os.close(fds[_i]) + ps__os.close(other), 0);
+}
+END_TEST
+
 /* Before Linux 5.19 a process without rights isn't told what a number is. */
 START_TEST(what_may_be_the_programs_is_not_closed)
 {
@@ -126,8 +155,9 @@ static const struct {
     {EBADF, PS_ECLOST, "Name:\tx\n", "is closed"},
 };
 
-/* Maps, programs, their tracepoints, the events, a look at each CPU, the process. */
-#define CALLS_OF_START (3 + 2 + 2 + 2 * 4 + 2 * 4 + 1)
+/* Maps, programs, their tracepoints, each with its number; the events, a look at each CPU, the
+ * process. */
+#define CALLS_OF_START (2 * (3 + 2 + 2) + 2 * 4 + 2 * 4 + 1)
 
 /* The kernel may refuse at any point: nothing is left, and nothing else is tried instead. */
 START_TEST(each_call_that_is_refused_leaves_nothing)
@@ -198,6 +228,7 @@ int main(void)
 	tcase_add_test(tests, each_obstacle_is_told_before_anything_counts);
 	tcase_add_test(tests, what_it_can_not_do_is_told);
 	tcase_add_test(tests, what_is_under_the_numbers_of_maps_and_programs_is_left_alone);
+	tcase_add_loop_test(tests, a_map_of_the_programs_under_a_number_is_left_alone, 0, OBJECTS);
 	tcase_add_test(tests, what_may_be_the_programs_is_not_closed);
 	tcase_add_loop_test(tests, each_call_that_is_refused_leaves_nothing, 0,
 	                    sizeof(refusals) / sizeof(refusals[0]));
