@@ -232,6 +232,8 @@ int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visi
 /* perf_tasks.c: records of the tasks, by dummies that join the groups once all instances are open.
  */
 int ps__perf_open_tasks(struct ps__perf *perf);
+/* False: the program has closed descriptors of theirs. True if they aren't told apart, too. */
+bool ps__perf_has_tasks(const struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
 /* perf_execs.c: programs from which the kernel takes the counters. A ring can be had for an

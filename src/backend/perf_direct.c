@@ -48,7 +48,8 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 	       ps__os_is_event_of(instance->residency_fd, instance->residency_id);
 }
 
-/* A loss may be of another set's, or of a call that is still under way. */
+/* A loss may be of another set's, or of a call that is still under way. A recorder's event lives as
+ * long as its ring is mapped, whatever becomes of its descriptor. */
 __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 {
 	uint64_t losses = atomic_load(&ps__os_losses);
@@ -60,6 +61,7 @@ __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 		const struct ps__clock_time *clock = &perf->base.clocks[index];
 		has_all = clock->fd < 0 || ps__os_is_event_of(clock->fd, clock->id);
 	}
+	has_all = has_all && ps__perf_has_tasks(perf);
 	perf->losses = has_all ? ps__kept_over(losses) : PS__PERF_LOST;
 	return !has_all;
 }

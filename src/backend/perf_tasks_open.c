@@ -171,6 +171,23 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 	return result;
 }
 
+/* Without an anchor the kernel may give one task's counts to another, and a writer that has no ring
+ * of its own ends with its descriptor. */
+bool ps__perf_has_tasks(const struct ps__perf *perf)
+{
+	const struct ps__perf_tasks *tasks = perf->tasks;
+
+	for (size_t index = 0; tasks && index < tasks->writer_count; index++) {
+		if (!ps__os_is_event_of(tasks->writers[index].fd, tasks->writers[index].id))
+			return false;
+	}
+	for (size_t index = 0; tasks && index < tasks->anchor_count; index++) {
+		if (!ps__os_is_event_of(tasks->anchors[index].fd, tasks->anchors[index].id))
+			return false;
+	}
+	return true;
+}
+
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;

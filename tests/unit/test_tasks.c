@@ -5,6 +5,11 @@
  */
 #include "support/task_records.h"
 
+#include "base/kept.h"
+#include "base/os.h"
+
+#include <fcntl.h>
+
 START_TEST(each_task_has_what_its_records_say_and_the_last_one_the_rest)
 {
 	struct ps_eventset *set = records_start_set();
@@ -65,6 +70,31 @@ START_TEST(what_several_living_tasks_counted_is_nobodys)
 	check_told(2, 0, "", 3, 50, 500);
 	ck_assert_int_eq(told_pid(2), PROCESS);
 	ps_eventset_destroy(set);
+}
+END_TEST
+
+#define MOST_COUNTERS 64
+
+/* Of events, of those that write records, and of those that keep tasks apart. */
+START_TEST(each_descriptor_that_the_program_closed_is_missed)
+{
+	size_t count = 1;
+
+	fake_file("/tmp/own", "a program's own");
+	for (size_t index = 0; index < count; index++) {
+		struct ps_eventset *set = records_start_set();
+		int fds[MOST_COUNTERS];
+
+		count = fake_counter_fds(fds, MOST_COUNTERS);
+		ck_assert_uint_lt(count, MOST_COUNTERS);
+		ps__os.close(fds[index]);
+		ck_assert_int_eq(ps__os.open("/tmp/own", O_RDONLY | O_CLOEXEC), fds[index]);
+		atomic_fetch_add(&ps__os_losses, PS__KEPT_OVER); /* as the preloaded library does */
+		check_fails(ps_read(set, scene.root, NULL, NULL), PS_ECLOST);
+		ps_eventset_destroy(set);
+		ck_assert_int_eq(ps__os.close(fds[index]), 0);
+	}
+	ck_assert_uint_gt(count, 1);
 }
 END_TEST
 
@@ -217,6 +247,7 @@ int main(void)
 	tcase_add_test(tests, each_task_has_what_its_records_say_and_the_last_one_the_rest);
 	tcase_add_test(tests, the_rest_is_the_one_of_whom_no_record_told_whichever_that_is);
 	tcase_add_test(tests, what_several_living_tasks_counted_is_nobodys);
+	tcase_add_test(tests, each_descriptor_that_the_program_closed_is_missed);
 	tcase_add_test(tests, after_a_loss_the_rest_is_nobodys);
 	tcase_add_test(tests, a_record_that_is_missing_makes_the_rest_nobodys_on_that_cpu_alone);
 	tcase_add_test(tests, a_living_task_of_a_stranger_leaves_the_rest_to_nobody);
