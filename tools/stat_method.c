@@ -7,11 +7,15 @@
  */
 #include "tools/stat.h"
 
+#include "backend/bpf.h"
+#include "base/os.h"
 #include "eventset/parts.h"
 #include "output/number.h"
 #include "tools/terminal.h"
 
 #include <math.h>
+#include <perfsage.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +30,9 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
 /* From so many copies on a control group is tried: they add half to what creating a thread
  * takes. */
 #define MANY_COPIES 16
+
+/* Those of maps, programs and tracepoints. */
+#define BPF_DESCRIPTORS 7
 
 /* The least that one was seen to cost. */
 #define COPY_NS    1000.0
@@ -124,6 +131,52 @@ static void method_add_looks(const struct stat_how *how, struct ps__buffer *out)
 	    "exactly",
 	    how->copies, how->copies == 1 ? "y" : "ies", how->exact_copies);
 	method_add_no_cgroup(how, out);
+}
+
+static int method_count_task(const char *name, void *context)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* 0: not known. */
+static size_t method_count_threads(pid_t pid)
+{
+	char path[64];
+	size_t count = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	return ps__os.list(path, method_count_task, &count) == 0 ? count : 0;
+}
+
+static void method_suggest_bpf(size_t needed, struct ps__buffer *out)
+{
+	bool is_possible = ps__bpf_try() == PS_OK;
+
+	ps__buffer_add(out, "--method bpf %s %zu file descriptors, however many threads there are",
+	               is_possible ? "takes" : "would take", needed);
+	if (is_possible)
+		return;
+	ps__buffer_add(out, "; it isn't possible: ");
+	tool_put(out, ps_error_detail());
+}
+
+void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, struct ps__buffer *out)
+{
+	size_t by_bpf = stat_method_copies(STAT_METHOD_PER_CPU, events) + BPF_DESCRIPTORS;
+	size_t by_looks = events * method_count_threads(pid);
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	if (method != STAT_METHOD_BPF && by_bpf <= limit.rlim_cur)
+		method_suggest_bpf(by_bpf, out);
+	if ((method != STAT_METHOD_PER_CPU && method != STAT_METHOD_TIME_SHARE) || by_looks == 0 ||
+	    by_looks > limit.rlim_cur)
+		return;
+	ps__buffer_add(out, "%s--method looks takes %zu%s, with an estimated split",
+	               *ps__buffer_text(out) ? "; " : "", by_looks,
+	               *ps__buffer_text(out) ? "" : " file descriptors");
 }
 
 void stat_method_show(const struct stat_how *how, struct ps__buffer *out)

@@ -52,6 +52,10 @@ double stat_method_left_s(const struct rusage *usage, double group_s);
 /* left_s; NaN if it is unknown, not yet found, or of a method without a group. */
 double stat_method_found_left_s(const struct stat_how *how);
 
+/* A process can't be counted for lack of descriptors: which method takes few enough. Adds nothing
+ * if that is not known. */
+void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, struct ps__buffer *out);
+
 /* The footer's lines of it: nothing if it is as cheap as usual. */
 void stat_method_show(const struct stat_how *how, struct ps__buffer *out);
 

@@ -168,6 +168,17 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 	return start_waiting(count, pid) < 0 ? -1 : start_note_estimate(count, target);
 }
 
+/* After the complaint. */
+static void start_suggest(const struct stat_count *count, pid_t pid)
+{
+	struct ps__buffer line = {0};
+
+	stat_method_suggest(count->how.method, ps_eventset_event_count(count->model), pid, &line);
+	if (*ps__buffer_text(&line))
+		tool_complain("%s", ps__buffer_text(&line));
+	ps__buffer_clear(&line);
+}
+
 /* One that has ended since perfsage found it has nothing to count: the footer tells that. */
 static int start_process(struct stat_count *count, pid_t pid)
 {
@@ -176,10 +187,15 @@ static int start_process(struct stat_count *count, pid_t pid)
 
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
-	if (start_try_set(count, set, ps_eventset_attach_process(set, pid)) == PS_OK)
+	int code = start_try_set(count, set, ps_eventset_attach_process(set, pid));
+	if (code == PS_OK)
 		return 0;
-	if (tool_process_runs(pid))
-		return start_complain();
+	if (tool_process_runs(pid)) {
+		start_complain();
+		if (code == PS_ECOUNT)
+			start_suggest(count, pid);
+		return -1;
+	}
 	start_drop_sets(count, before);
 	return 0;
 }

@@ -23,6 +23,48 @@ START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 }
 END_TEST
 
+static void check_suggestion(enum stat_method method, size_t limit, const char *wanted)
+{
+	struct ps__buffer out = {0};
+
+	fake_set_nofile((unsigned)limit);
+	stat_method_suggest(method, 5, 500, &out);
+	ck_assert_str_eq(ps__buffer_text(&out), wanted);
+	ps__buffer_clear(&out);
+}
+
+START_TEST(a_method_that_takes_few_enough_descriptors_is_named)
+{
+	size_t by_bpf = 5 * (size_t)sysconf(_SC_NPROCESSORS_CONF) + 7;
+	char takes[200], wanted[512];
+
+	fake_bpf_offer();
+	for (int tid = 500; tid < 700; tid++) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/500/task/%d/stat", tid);
+		fake_file(path, "x");
+	}
+	snprintf(takes, sizeof takes, "%zu file descriptors, however many threads there are",
+	         by_bpf);
+	snprintf(wanted, sizeof wanted, "--method bpf takes %s", takes);
+	check_suggestion(STAT_METHOD_AUTO, by_bpf, wanted);
+	snprintf(wanted, sizeof wanted,
+	         "--method bpf takes %s; --method looks takes 1000, with an estimated split",
+	         takes);
+	check_suggestion(STAT_METHOD_PER_CPU, by_bpf + 1000, wanted);
+	check_suggestion(STAT_METHOD_AUTO, by_bpf - 1, "");
+	check_suggestion(STAT_METHOD_BPF, by_bpf, "");
+	fake_file("/proc/self/ns/pid", "4026532000");
+	snprintf(wanted, sizeof wanted,
+	         "--method bpf would take %s; it isn't possible: attribution by BPF: this process "
+	         "is in a PID namespace, as of a container, where processes don't have the "
+	         "kernel's own numbers: run outside of it (docker: --pid host)",
+	         takes);
+	check_suggestion(STAT_METHOD_WHOLE, by_bpf, wanted);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
 static void check_line(struct stat_how how, const char *wanted)
 {
 	struct ps__buffer out = {0};
@@ -155,6 +197,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "method");
 
 	tcase_add_test(tests, copies_are_events_by_cpus_and_many_of_them_want_a_control_group);
+	tcase_add_test(tests, a_method_that_takes_few_enough_descriptors_is_named);
 	tcase_add_test(tests, a_costly_method_is_named_with_its_cost_and_the_remedy);
 	tcase_add_test(tests, time_out_of_the_group_is_what_the_group_does_not_explain);
 	tcase_add_test(tests, time_out_of_the_group_is_unknown_until_it_is_found);
