@@ -2,6 +2,7 @@
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
 	tests/api/test_attr \
+	tests/api/test_bound \
 	tests/api/test_bpf \
 	tests/api/test_bpf_busy \
 	tests/api/test_cancel \
@@ -56,6 +57,7 @@ tests_api_libhere_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_attr_LDADD = $(api_libs)
+tests_api_test_bound_LDADD = $(api_libs)
 tests_api_test_bpf_LDADD = $(api_libs)
 tests_api_test_bpf_busy_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/bpf_here.h
