@@ -122,7 +122,8 @@ int main(int argc, char **argv)
 	if (!options->is_json)
 		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
 		     "PS_ATTRIBUTE_EXACT, by per-CPU groups. records: the same by migration "
-		     "records. process: ps_eventset_attach_process of itself. cgroup: "
+		     "records. process: ps_eventset_attach_process of itself. looks: the "
+		     "same with PS_ATTRIBUTE_LOOKS. cgroup: "
 		     "ps_eventset_attach_cgroup of a group it is in. bpf: PS_ATTRIBUTE_BPF, whose "
 		     "program is loaded anew for each batch.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways to be counted: not at all, by a plain group, pinned, by groups for each
- * CPU, by migration records, with the whole process, with a control group, by BPF. */
+ * CPU, by migration records, with the whole process, by looks at it, with a
+ * control group, by BPF. */
 #include "methods.h"
 
 #include "harness.h"
@@ -115,6 +116,11 @@ static int open_process(struct method_state *state)
 	return 0;
 }
 
+static void prepare_looks(struct method_state *state, int events)
+{
+	method_prepare(state, events, PS_ATTRIBUTE_LOOKS);
+}
+
 static void prepare_bpf(struct method_state *state, int events)
 {
 	method_prepare(state, events, PS_ATTRIBUTE_BPF);
@@ -217,6 +223,7 @@ const struct method bench_methods[METHOD_COUNT] = {
     {"exact", prepare_exact, open_set, read_set, close_set, NULL, false},
     {"records", prepare_records, open_records, read_set, close_set, NULL, false},
     {"process", prepare_auto, open_process, read_set, close_set, NULL, false},
+    {"looks", prepare_looks, open_process, read_set, close_set, NULL, false},
     {"cgroup", prepare_cgroup, open_cgroup, read_set, close_set, remove_cgroup, false},
     {"bpf", prepare_bpf, open_bpf, read_set, close_set, NULL, true},
 };

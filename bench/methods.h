@@ -27,7 +27,7 @@ struct method {
 	bool acts_on_all; /* it slows down all tasks while it is open */
 };
 
-#define METHOD_COUNT 8
+#define METHOD_COUNT 9
 /* No events at all comes first: what the others are compared with. */
 extern const struct method bench_methods[METHOD_COUNT];
 
