@@ -75,6 +75,7 @@ struct ps_mark_value {
  *   PS_EINVAL - an argument is NULL
  *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
+ *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *   as ps_read
  *
  * The copy is the caller's: other threads may read it at the same time.

@@ -107,7 +107,7 @@ PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
  * Errors:
  *   PS_EINVAL - profile is NULL
  *   PS_ENOTRUN - the calling thread isn't counted
- *   PS_ECLOST - in a child of fork()
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *   as ps_stop
  */
 PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
@@ -235,6 +235,7 @@ PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_fa
  *   PS_EINVAL - an argument is NULL, or the name is empty
  *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
+ *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *
  * Any thread may call it at any time. It takes a lock and hashes the name: a
  * call site does that once.
