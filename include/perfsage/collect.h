@@ -28,7 +28,8 @@ extern "C" {
  *   PS_EINVAL - a variable of the environment is wrong; ps_error_detail() names
  *       it
  *   PS_ECNFLCT - marks are heard already: by the collector or by a profile
- *   as ps_topology_load, ps_eventset_add and ps_profile_create
+ *       Or the call was made in a signal handler that interrupted another one of the collector
+ *   as ps_topology_load, ps_eventset_add, ps_profile_create and ps_profile_join
  *
  * Any thread, at any time. Loads the topology: some milliseconds.
  */
@@ -42,6 +43,8 @@ PS_PUBLIC int ps_collect_start(void);
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why
+ *   PS_ECNFLCT - the call was made in a signal handler that interrupted another one of the
+ *       collector
  *   as ps_paths_create
  */
 PS_PUBLIC int ps_collect_end(void);

@@ -20,14 +20,16 @@ extern "C" {
  * A path of which no visit was counted has no value.
  *
  * region - from ps_region_define
- * one_in - 1: each visit, as without this call
+ * one_in - 1: each visit, as without this call; a budget may sample the region
+ *     then
  *
  * Errors:
  *   PS_EINVAL - region is NULL, or one_in is 0
  *   PS_ENOMEM - out of memory
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
- * For all threads, from their next visit on. A budget doesn't change it.
+ * For all threads, from their next visit on. A budget doesn't change another
+ * number than 1.
  */
 PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
 
@@ -41,12 +43,12 @@ PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
  * nanoseconds, which the budget does not know.
  *
  * profile - from ps_profile_create
- * percent - of the time that passes in a thread, for each path: more than 0, at
- *     most 100
+ * percent - of the time that passes in a thread, for each path and for all paths
+ *     together: more than 0, at most 100
  *
  * Errors:
  *   PS_EINVAL - profile is NULL, or percent out of its range
- *   PS_ECNFLCT - a thread is counted already
+ *   PS_ECNFLCT - a thread is counted already; or as ps_region_define
  *   PS_ENOMEM - out of memory
  *   PS_ECLOST - in a child of fork()
  */
@@ -62,7 +64,7 @@ PS_PUBLIC int ps_profile_set_budget(struct ps_profile *profile, double percent);
  *
  * Errors:
  *   PS_EINVAL - profile is NULL
- *   PS_ECLOST - in a child of fork()
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  */
 PS_PUBLIC int ps_profile_set_seed(struct ps_profile *profile, uint64_t seed);
 
