@@ -64,7 +64,8 @@ struct ps_log_options {
 	size_t size;         /* sizeof(struct ps_log_options) */
 	unsigned flags;      /* OR of enum ps_log_flag */
 	uint64_t ring_bytes; /* keep the newest records, in about so many bytes; 0: keep all */
-	size_t block_bytes;  /* of what a stream takes at once; 0: 256 KiB, more on big machines */
+	size_t block_bytes;  /* of what a stream takes at once, at most 64 MiB; 0: 256 KiB, less in
+	                        a small ring, more on big machines */
 };
 
 /**
@@ -160,16 +161,19 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  * Once it has returned, the record is the kernel's: it survives whatever ends the
  * process, but not a power failure.
  *
- * Errors (the record is lost, and counted as such; the next one holds what was
- * taken and set for it):
+ * Errors after which the record is lost, and counted as such; what was taken and
+ * set for it stands in the next record:
+ *   PS_ESYS - no space is left (ENOSPC, EDQUOT, the limit of file sizes), or every
+ *       block of the ring is used by another stream
+ *   PS_EBUF - the record does not fit in a block: give a larger block_bytes; or it
+ *       has more than 524280 bytes, and fits in none
+ *   PS_ENOMEM - out of memory
+ *
+ * Errors after which the stream is as before:
  *   PS_EINVAL - stream is NULL
- *   PS_ESYS - no space is left (ENOSPC, EDQUOT, the limit of file sizes), every
- *       block of the ring is used by another stream, or the process is a child of
- *       the one that created the log
- *   PS_EBUF - the record does not fit in a block: give a larger block_bytes
+ *   PS_ESYS - the process is a child of the one that created the log
  *   PS_ECNFLCT - the call was made in a signal handler that interrupted another
  *       call on the same stream
- *   PS_ENOMEM - out of memory
  *
  * One call on a stream at a time; different streams don't wait for each other
  * but when a block is full. Cost: a store for each word of the record; no system

@@ -31,7 +31,7 @@ struct ps_snapshot;
  * Returns PS_OK, or PS_PARTIAL as ps_read.
  *
  * Errors:
- *   PS_EINVAL - set or snapshot is NULL
+ *   PS_EINVAL - set or snapshot is NULL, or the calling thread may not read the set
  *   PS_ENOTRUN - the set was never started
  *   PS_ENOMEM, PS_ESYS, PS_ECLOST, PS_ECNFLCT, PS_EPERM - as ps_read
  *
@@ -54,8 +54,8 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  * set - whose snapshots they are; its events are the same as when they were
  *     taken
  * from, to - from isn't later than to. from NULL: the moment at which the set
- *     began to count for snapshots, which is the first ps_snapshot_take or the
- *     ps_start, ps_reset or ps_accum before it
+ *     began to count for snapshots, which is the last ps_start, ps_reset or
+ *     ps_accum before its first ps_snapshot_take
  * component - what was counted on the hardware threads below it; NULL: on all
  * values - receives a value for each event, in the set's order, with the
  *     timestamp of `to`; untouched on failure
@@ -68,8 +68,8 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *   PS_EINVAL - an argument is NULL; a snapshot is of another set, or of other
  *       events; from is later than to
  *   PS_EBUF - the array is too small
- *   PS_ENOEVST - the counted task was not on a hardware thread of the component
- *       between the two
+ *   PS_ENOEVST - nothing was counted on the hardware threads of the component between
+ *       the two, not even time: the task was elsewhere, or the set stopped or paused
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *
