@@ -18,7 +18,7 @@ enum ps_paths_flag {
 	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */
 	PS_PATHS_COMPACT = 1 << 4,   /* JSON: one line, for a stream of objects */
 	PS_PATHS_NO_HEADER = 1 << 5, /* CSV: without the header row, for rows that are appended */
-	PS_PATHS_IDLE = 1 << 6       /* with types: also components without a count */
+	PS_PATHS_IDLE = 1 << 6       /* with types, text and CSV: also components without a count */
 };
 
 /**
@@ -65,6 +65,8 @@ struct ps_paths_options {
  *   PS_ENOEVNT - there is no such metric; ps_error_detail() says which there are. One whose events
  *       the profile doesn't count is left out
  *   PS_ESYS - the stream could not be written; ps_error_detail() says why
+ *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile, or from a
+ *       callback of ps_region_set_slower_than: the faults can't be looked at
  *   PS_ENOMEM - out of memory
  *
  * Any thread, also while the profile counts: the paths don't change, the faults

@@ -43,7 +43,7 @@ struct ps_unit_cost_options {
 struct ps_unit_cost_fit {
 	size_t size;                  /* sizeof(struct ps_unit_cost_fit), set by the caller */
 	size_t rows;                  /* measurements that were used: those with a weight above 0 */
-	size_t rank;                  /* unknowns that they determine */
+	size_t rank;                  /* unknowns that they determine, but those held at 0 */
 	struct ps_unit_cost constant; /* with PS_UNIT_COST_CONSTANT; else all 0 */
 	/* The standard deviation of what the costs don't explain, in the unit of the cost (times
 	 * the root of the weight); NaN if there are no more measurements than unknowns */
