@@ -36,8 +36,10 @@ struct ps_profile_faults {
 	uint64_t unmatched;  /* regions that were left though they weren't open */
 	uint64_t crossed;    /* regions that were left while another one was innermost */
 	uint64_t left_open;  /* regions that were open when their thread ended */
-	uint64_t in_handler; /* boundaries and numbers of a handler that interrupted a call */
-	uint64_t failed;     /* boundaries without a reading; what found no memory */
+	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
+	/* Boundaries without a reading; what found no memory; marks without a name; visits that
+	   could not be reported */
+	uint64_t failed;
 	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
 	/* The first reason for it; NULL: none. It lives as long as the profile */
