@@ -34,7 +34,7 @@ enum ps_log_end {
 	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote it, which left no note of it */
 	PS_LOG_END_CLOSED,      /* all was written, and is there */
 	PS_LOG_END_OPEN,        /* it was not closed: its program goes on, was killed or didn't
-	                           close it */
+	                           close it. If it is no ring, it may be cut as well */
 	PS_LOG_END_CUT          /* the file is shorter than it was: records are missing, and it
 	                           isn't known how many */
 };

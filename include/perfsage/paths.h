@@ -166,11 +166,12 @@ PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_compone
  * path - of ps_paths
  * out - its size is set by the caller. on_cpu_ns is the time in which the
  *     thread's first group of events was enabled, which goes on only while the
- *     thread is on a CPU; UINT64_MAX if no event could be opened. Both times are
- *     UINT64_MAX if there were visits, and none was counted. What is left
- *     of wall_ns the thread waited, or another had its CPU. The clock is looked
- *     at after the counters: in short visits either may be a microsecond more
- *     than the other.
+ *     thread is on a CPU; UINT64_MAX if no event could be opened or a reading
+ *     failed. Both times are UINT64_MAX if visits have ended and none was
+ *     counted, or if none has ended and nothing was read in the first one yet.
+ *     In the rest of wall_ns the thread waited, or another one had its CPU. The
+ *     clock is looked at after the counters: in short visits either may be a
+ *     microsecond more than the other.
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
