@@ -6,7 +6,7 @@
  * One thread at a time reads a sampler: ps_sampler_next and ps_sampler_wait. Any thread may start,
  * stop and count at the same time. Different samplers may be used at the same time.
  *
- * In a child of fork() all calls on an inherited sampler fail with PS_ECLOST. ps_sampler_destroy
+ * In a child of fork() the calls that use the event fail with PS_ECLOST. ps_sampler_destroy
  * closes the child's copies of the descriptors.
  */
 #ifndef PERFSAGE_SAMPLER_H
@@ -34,7 +34,8 @@ struct ps_sampler_count {
 	uint64_t enabled_ns; /* how long the event was enabled */
 	uint64_t running_ns; /* and how long of that on the hardware */
 	uint64_t lost;       /* records for which the ring had no room */
-	int is_lost_known;   /* 0: a kernel before Linux 6.0 doesn't tell `lost` */
+	int is_lost_known;   /* 0: `lost` is what the records that were taken tell: before Linux
+	                        6.0, and when the counter was read in user space */
 };
 
 /**
@@ -58,8 +59,8 @@ struct ps_sampler_count {
  * Errors; nothing is opened then:
  *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; there is no such
  *       CPU; ring_bytes is too large
- *   PS_ENOSUPP, PS_EATTR - the kernel refuses a field, or the event, or the library can't read the
- *       records that it asks for; ps_error_detail() says which
+ *   PS_ENOSUPP - the kernel refuses a field, or the event, or the library can't read the records
+ *       that it asks for; ps_error_detail() says which
  *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
  *       package needs tid -1
  *   PS_EPERM - this user may not; ps_error_detail() says what permits it: a setting, CAP_PERFMON,
@@ -91,14 +92,13 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  *   PS_EINVAL - an argument is NULL
  *   PS_ECOMBO - the sampler's attr has no PERF_SAMPLE_READ or no PERF_FORMAT_GROUP; the attr has a
  *       sample_period, a sample_freq, pinned or exclusive
- *   PS_EISRUN - the sampler is running
+ *   PS_EISRUN - the sampler is running, or waits for an exec
  *   PS_ECNFLCT - the group has PS_SAMPLER_MOST_EVENTS already
  *   PS_ENOCNTR - the event can be counted alone, and not in this group: there are not enough
  *       counters, or two PMUs that the kernel can't have in a group
  *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
  *       descriptor
- *   as ps_sampler_create - PS_ENOSUPP, PS_EATTR, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ENOMEM,
- *       PS_ESYS
+ *   as ps_sampler_create - PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ENOMEM, PS_ESYS
  *
  * No other thread is in a call on the sampler. Cost: one descriptor; with each sample a read of the
  * counter, and 16 to 24 bytes in the ring.
@@ -110,7 +110,7 @@ PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *a
  *
  * Errors:
  *   PS_EINVAL - sampler is NULL
- *   PS_EISRUN - it is running
+ *   PS_EISRUN - it is running, also if disabled was 0 or enable_on_exec waits for an exec
  *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
  *   PS_ESYS - a system call failed
  *
@@ -145,8 +145,7 @@ PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
  *   PS_ENOEVST - there is none now
  *   PS_EINVAL - an argument is NULL
  *   PS_EMISC - the record is damaged, and was counted and skipped: call again
- *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
- *       descriptor
+ *   PS_ECLOST - the sampler was made by the parent process
  *
  * The reading thread. Cost: no system call, no lock; some loads and stores.
  */
@@ -163,6 +162,7 @@ PS_PUBLIC int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
  *   PS_ESYS - there is none, and none will come: the observed thread has ended, or an exec has
  *       removed the event; or a system call failed
  *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware: it counts no longer
+ *   PS_ECLOST - also: the program has closed the sampler's descriptor
  *
  * The reading thread.
  */
@@ -197,8 +197,9 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 /**
  * Reads the event's count since the sampler was made.
  *
- * In user space, without a system call, if the sampler observes the calling thread, the event is
- * on a hardware counter, and the kernel permits it; `lost` is then as ps_sampler_next knows it.
+ * In user space, without a system call, if the calling thread made the sampler with tid 0 and
+ * without inherit, the event is on a hardware counter, and the kernel permits it; `lost` is then as
+ * ps_sampler_next knows it.
  *
  * out - receives the count; untouched on failure
  *
@@ -217,8 +218,8 @@ PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_coun
  * Reads the counts of the sampler's event and of those that were added to it, all of one moment.
  *
  * out - receives the counts, in the order of ps_sampler_add, the sampler's event first; untouched
- * on failure. `lost` is for that one alone count - the places in out: 1, and 1 for each event that
- * was added
+ *     on failure. Only the sampler's event writes records, and has a `lost` above 0
+ * count - the places in out: 1, and 1 for each event that was added
  *
  * Errors; those of ps_sampler_read and:
  *   PS_EINVAL - count is another number

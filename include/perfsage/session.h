@@ -3,8 +3,8 @@
  * A session: samples and records of a process, and of all threads and processes that it creates.
  *
  * Each event is opened for each thread and each CPU, and inherited by threads and processes that
- * are created later. All events of a CPU write into one ring. One thread reads the rings and gives
- * each record to a listener.
+ * are created later. All events of a CPU write into one ring, but not with PS_SESSION_CLOSE. One
+ * thread reads the rings and gives each record to a listener.
  *
  * ps_session_stop may be called by any thread and by signal handlers. One thread at a time calls
  * the others. In a child of fork() all calls fail with PS_ECLOST; ps_session_destroy lets go of the
@@ -89,7 +89,7 @@ struct ps_session_options {
 /** The work of a session so far. */
 struct ps_session_stats {
 	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
-	uint64_t records; /* given to the listener, LOST among them */
+	uint64_t records; /* read, LOST among them; not: damaged, unassigned */
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
@@ -145,20 +145,22 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
 
 /**
  * Opens the events for all threads, which write records from then on. Reads the list of threads
- * again and again until all of them are observed. A thread that was created in the moment in which
- * its creator was opened may inherit the events or not: it is among those that are missed.
+ * again and again until all of them are observed, at most `rounds` times. A thread that was created
+ * in the moment in which its creator was opened may inherit the events or not: it is among those
+ * that are missed.
  *
  * A session without events observes tasks alone.
  *
- * Errors; nothing is open then, but with PS_PARTIAL:
+ * Errors; with PS_PARTIAL the session is started, with all others nothing is open:
  *   PS_EINVAL - session is NULL
  *   PS_EISRUN - it was started before
- *   PS_PARTIAL - some threads are not known to be observed: ps_session_missed
+ *   PS_PARTIAL - some threads are not known to be observed, as they were made meanwhile, a ring was
+ *       full, or the rounds were too few: ps_session_missed
  *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
  *       suffice; ps_error_detail() gives which, and how many are needed
  *   PS_EPERM - this user may not observe the process, or lock so much memory
  *   PS_ESYS - the process has ended, or a system call failed
- *   PS_ENOMEM - out of memory
+ *   PS_ENOMEM - out of memory; or, with PS_SESSION_CLOSE, out of mappings (vm.max_map_count)
  *   others - the kernel refuses an event: as ps_sampler_create
  *
  * Cost: some system calls for each event, thread and CPU.
@@ -181,7 +183,8 @@ PS_PUBLIC size_t ps_session_missed(const struct ps_session *session, pid_t *tids
  * that are left. One call of ps_session_stop ends one ps_session_run, be it earlier or later. May
  * be called again: the events go on meanwhile.
  *
- * Records of one CPU come in the order of time; of two CPUs in any order.
+ * Records of one CPU come in the order of time, but not with PS_SESSION_CLOSE; of two CPUs in any
+ * order.
  *
  * Errors:
  *   PS_EINVAL - session is NULL
@@ -220,6 +223,7 @@ PS_PUBLIC int ps_session_stop(struct ps_session *session);
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or the size is wrong
+ *   PS_ECLOST - it is the parent's session
  */
 PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out);
 
@@ -250,9 +254,10 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
  * component - of the options' root; NULL: all hardware threads
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; the session has no root
+ *   PS_EINVAL - an argument is NULL; the session has no root; the component is of another topology
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOEVST - there is no sample of it below the component
+ *   PS_ECLOST - it is the parent's session
  */
 PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
                              const struct ps_component *component, struct ps_value *value);
