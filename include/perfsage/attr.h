@@ -159,6 +159,7 @@ PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
  *   PS_EATTR - there is no such field, or the value is out of its range; ps_error_detail() names
  *       both
  *   PS_ENOSUPP - the library was built with headers of a Linux before 5.13, which lack the field
+ *   PS_EPERM, PS_ECOUNT, PS_ESYS - field is PS_ATTR_TYPE: a file of the PMU can't be read
  *
  * Cost: no system call; but for type, which looks the PMU up under /sys.
  */
@@ -199,10 +200,12 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
  *   PS_EPERM - this user may not ask for the field's value; ps_error_detail() says what permits it.
  *       PS_ATTR_EXCLUDE_KERNEL: the kernel may not be observed, so exclude it
  *   PS_ECOMBO - the field has no effect without another one
- *   PS_EINVAL_DOM, PS_ENOCNTR - as ps_eventset_add: the event itself
+ *   PS_EINVAL_DOM - the attr excludes where the event happens; or as ps_eventset_add
+ *   PS_ENOCNTR - as ps_eventset_add: the event itself
  *   PS_ECOUNT, PS_ENOMEM, PS_ESYS - it couldn't be found out
  *
- * Any thread. Cost: one perf_event_open if the attr is taken; else one for each field that was set.
+ * Any thread. Cost: one perf_event_open if the attr is taken; else about one for each field, and
+ * each bit of a mask, that was set.
  */
 PS_PUBLIC int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused);
 

@@ -195,7 +195,7 @@ struct ps_record_poke {
 union ps_record_body {
 	struct ps_record_mapping mapping; /* MMAP, MMAP2 */
 	struct ps_record_task other;      /* FORK, EXIT, SWITCH_CPU_WIDE */
-	uint64_t lost;                    /* LOST, LOST_SAMPLES: how many records */
+	uint64_t lost;                    /* LOST: how many records; LOST_SAMPLES: samples */
 	struct ps_record_aux aux;         /* AUX */
 	/* NAMESPACES: pairs of device and inode, so twice as many words; the kernel's order */
 	struct ps_record_words namespaces;
@@ -254,9 +254,8 @@ struct ps_record_config {
  * out - receives the record; untouched on failure
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; config's size is not that of a library
- *       known to this one; the record is damaged, or was not written with this
- *       config: ps_record_size tells where the next one begins
+ *   PS_EINVAL - an argument is NULL; config's size is wrong; the record is damaged, or was not
+ *       written with this config: ps_record_size tells where the next one begins
  *   PS_EBUF - the bytes end before the record does
  *   PS_ENOSUPP - config asks for fields that this library doesn't know
  *
