@@ -5,8 +5,8 @@
  * Metrics are formulas in files of text, a group in each: those of perfsage are part
  * of the library, others are loaded. A metric is computed from the totals of the events that it
  * needs, over the event sets that counted them all. It has a value only if all of them were
- * counted: if one was never scheduled or is not supported, the metric is
- * unknown (NaN).
+ * counted: if one was never scheduled or is incomplete, the metric is
+ * unknown (NaN). A set in which some of the events are not supported is left out.
  *
  * The first call that asks for a metric reads the built-in ones: it allocates some
  * memory, which stays. All such calls return PS_ENOMEM if there is none.
@@ -29,7 +29,7 @@ struct ps_metric_value {
 	double value;                    /* in the metric's unit; NaN if it is unknown */
 	uint64_t timestamp;              /* the newest of the readings that it comes from */
 	enum ps_status status;           /* the weakest of the events' */
-	enum ps_attribution attribution; /* the same */
+	enum ps_attribution attribution; /* the weakest of the events' */
 	uint32_t flags;                  /* of enum ps_value_flag: all that the events have */
 };
 
@@ -99,7 +99,8 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  * Errors:
  *   PS_EINVAL - a file is wrong: ps_error_detail() gives file, line, column, and what is expected
  *       there
- *   PS_ECOUNT - a formula needs more than 32 events
+ *   PS_ECOUNT - a formula needs more than 32 events, or two sums of the whole Machine, or is too
+ *       long with the metrics that it names
  *   PS_EPERM - a file or directory may not be read
  *   PS_ESYS - a file or directory can't be read
  *   PS_ENOMEM - out of memory
@@ -181,6 +182,7 @@ PS_PUBLIC int ps_metric_undefine(const char *name);
  *
  * Errors:
  *   PS_EINVAL - visit is NULL
+ *   PS_ENOMEM - there is no memory for the built-in metrics
  */
 PS_PUBLIC int ps_metric_for_each(const struct ps_component *component,
                                  int (*visit)(const char *name, void *context), void *context);
