@@ -62,7 +62,7 @@ enum ps_export_flag {
 struct ps_export_field {
 	const char *name;
 	const char *text;
-	double number; /* NaN and infinities are written as null */
+	double number; /* NaN and infinities are written as null; in CSV and XML as nothing */
 };
 
 /**
@@ -75,7 +75,7 @@ struct ps_export_options {
 	size_t size;         /* sizeof(struct ps_export_options) */
 	unsigned flags;      /* OR of enum ps_export_flag */
 	unsigned types;      /* OR of PS_TYPE_BITs: only these, and root; 0: all. Not for XML */
-	int cache_level;     /* as in struct ps_print_options */
+	int cache_level;     /* as in struct ps_print_options. Not for XML */
 	const char *heat_by; /* XML: the event or metric that colours; NULL: the first event */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
