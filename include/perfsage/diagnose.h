@@ -37,7 +37,7 @@ enum ps_remedy_by {
 /** One finding. Its strings are valid until visit returns; none is NULL. */
 struct ps_finding {
 	const char *name; /* which: "kernel", "permission", ..., "event"; these names are stable */
-	const char *subject; /* of an "event": its name; else "" */
+	const char *subject; /* of an "event": its name, or "default events"; else "" */
 	enum ps_finding_state state;
 	int code;           /* of an "event" and of "together": PS_OK or its error */
 	const char *fact;   /* what was measured: a sentence or several */
@@ -78,9 +78,9 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
 /**
  * Finds out what can be counted here, and calls visit with each finding.
  *
- * It checks the kernel, permissions, seccomp, container, PMUs, kinds of cores,
- * counters, NMI watchdog, user-space reads, descriptors, rings, CPUs,
- * tracepoints, PAPI and libpfm4. Then it opens and starts each requested event
+ * It checks the kernel, seccomp, container, permissions, PMUs, kinds of cores,
+ * counters, NMI watchdog, user-space reads, descriptors, rings, CPUs, the tree,
+ * control groups, BPF, tracepoints, PAPI and libpfm4. Then it opens and starts each requested event
  * by itself, and at last all of them together, in the calling thread. Each
  * check is one finding. Nothing is changed, and nothing stays open.
  *
@@ -94,8 +94,8 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  * together.
  *
  * Errors:
- *   PS_EINVAL - visit is NULL, options has a wrong size, or an event name is
- *       NULL
+ *   PS_EINVAL - visit is NULL, options has a wrong size, an event name is NULL,
+ *       or events is NULL although event_count is not 0
  *   PS_ENOMEM - out of memory
  *   the code of the first event that can't be counted, as ps_eventset_add or
  *       ps_start gives it (PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP,
@@ -103,7 +103,8 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  *       all of them fail together
  *
  * Any thread. Allocates, makes some hundred system calls, reads files, and
- * waits up to 20 ms for each hardware event that finds no free counter.
+ * waits up to 20 ms for each hardware event that finds no free counter, and for
+ * each number of events that doesn't fit on the counters at once.
  */
 PS_PUBLIC int ps_diagnose(const struct ps_diagnose_options *options,
                           int (*visit)(const struct ps_finding *finding, void *context),
