@@ -20,7 +20,7 @@ enum ps_error {
 	PS_ENOMEM = -2,      /* out of memory */
 	PS_ESYS = -3,        /* a system call or the C library failed */
 	PS_ECMP = -4,        /* a component (backend, PMU) failed */
-	PS_ECLOST = -5,      /* access to the counters was lost: another process opened the set */
+	PS_ECLOST = -5,      /* the counters are the parent process's, or were closed */
 	PS_EBUG = -6,        /* a defect of the library */
 	PS_ENOEVNT = -7,     /* no such event, or no reading of it */
 	PS_ECNFLCT = -8,     /* the event or the call conflicts with what is in progress */
@@ -66,7 +66,8 @@ PS_PUBLIC const char *ps_strerror(int code);
  *
  * Returns a string owned by the library, never NULL; "" if nothing has failed
  * in this thread yet. It stays valid, and unchanged, until the next perfsage
- * call that fails in the same thread. No system call.
+ * call in the same thread that fails, or in which something fails that it tried.
+ * No system call.
  */
 PS_PUBLIC const char *ps_error_detail(void);
 
