@@ -8,6 +8,7 @@
 #include "collect/files.h"
 #include "collect/tree.h"
 #include "output/buffer.h"
+#include "output/destination.h"
 #include "output/number.h"
 #include "output/wrap.h"
 #include "region/paths.h"
@@ -330,30 +331,70 @@ static void report_drop_flushed(const struct collect_report *report)
 	free(whole);
 }
 
-static bool report_is_continued(const char *name)
+static bool report_is_filled(int fd)
 {
 	struct stat what;
 
-	return (name ? stat(name, &what) : fstat(STDERR_FILENO, &what)) == 0 &&
-	       S_ISREG(what.st_mode) && what.st_size > 0;
+	return fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && what.st_size > 0;
+}
+
+/* Another process may have written since the report was composed. Then nothing is written, and
+ * *is_continued tells it. 0, or an errno. */
+static int report_append(const char *name, const struct report_text *report, bool *is_continued)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, NEW_MODE);
+	int error = 0;
+
+	if (fd < 0)
+		return errno;
+	ps__destination_lock(fd, F_WRLCK);
+	bool was_continued = *is_continued;
+	*is_continued = report_is_filled(fd);
+	if (*is_continued == was_continued)
+		error = collect_files_put(fd, report->text, report->length);
+	ps__destination_lock(fd, F_UNLCK);
+	close(fd);
+	return error;
+}
+
+/* What a file begins with is there once, whoever comes first. */
+static int report_write_shared(const struct collect_report *report, const char *name)
+{
+	bool is_continued = access(name, F_OK) == 0, was_continued;
+	int result, error = 0;
+
+	do {
+		struct report_text made;
+		was_continued = is_continued;
+		result = report_compose(report, is_continued, &made);
+		if (result != PS_OK)
+			return result;
+		error = report_append(name, &made, &is_continued);
+		free(made.text);
+	} while (!error && is_continued != was_continued);
+	return error ? report_fail(name, error) : PS_OK;
+}
+
+static int report_write_given(const struct collect_report *report, const char *name)
+{
+	struct report_text made;
+	int result = report_compose(report, !name && report_is_filled(STDERR_FILENO), &made);
+
+	if (result != PS_OK)
+		return result;
+	int error = name ? collect_files_write(COLLECT_REPORTS, name, made.text, made.length)
+	                 : collect_files_put(STDERR_FILENO, made.text, made.length);
+	free(made.text);
+	return error ? report_fail(name ? name : "stderr", error) : PS_OK;
 }
 
 int collect_report_write(const struct collect_report *report)
 {
 	const char *name = report->settings->output;
-	struct report_text made;
-	int result = report_compose(report, report_is_continued(name), &made);
+	int result = name && !report->settings->journal ? report_write_shared(report, name)
+	                                                : report_write_given(report, name);
 
-	if (result != PS_OK)
-		return result;
-	int error = !name ? collect_files_put(STDERR_FILENO, made.text, made.length)
-	            : report->settings->journal
-	                ? collect_files_write(COLLECT_REPORTS, name, made.text, made.length)
-	                : report_put_new(name, O_APPEND | O_NOCTTY, &made);
-	free(made.text);
-	if (error)
-		return report_fail(name ? name : "stderr", error);
-	if (name)
+	if (result == PS_OK && name)
 		report_drop_flushed(report);
-	return PS_OK;
+	return result;
 }

@@ -177,6 +177,9 @@ static int doctor_diagnose(struct doctor *doctor)
 	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options)
 	                           : doctor_diagnose_text(doctor, &options);
 
+	/* Nobody reads it, or there is no room for it. */
+	if (code > 0)
+		return code;
 	if (code == PS_ENOMEM || code == PS_EINVAL)
 		return tool_complain("%s", ps_error_detail());
 	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A terminal that takes any bytes may not take many. */
@@ -62,28 +61,6 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 	}
 }
 
-/* How long another perfsage is waited for, which writes to the same pipe or
- * terminal: it may have a reader that is slow. */
-#define LOCK_TRIES    3000
-#define LOCK_PAUSE_NS 10000000
-
-/*
- * Reports of several runs on one descriptor don't come into each other. These
- * locks are a process's own, also where the descriptor is shared by all ranks
- * that a shell started. Where there are none it goes on without.
- */
-static void file_lock(const struct tool_file *file, short type)
-{
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
-
-	for (int tries = 0; tries < LOCK_TRIES; tries++) {
-		if (fcntl(file->fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
-			return;
-		nanosleep(&pause, NULL);
-	}
-}
-
 /* What a file that is appended to begins with needn't be there again. */
 static size_t file_skip_heading(struct tool_file *file)
 {
@@ -104,10 +81,10 @@ int tool_file_flush(struct tool_file *file)
 		size_t skipped = file_skip_heading(file);
 		bool is_shared = file->part.fd < 0;
 		if (is_shared)
-			file_lock(file, F_WRLCK);
+			ps__destination_lock(file->fd, F_WRLCK);
 		file_write_all(file, file->text + skipped, file->length - skipped);
 		if (is_shared)
-			file_lock(file, F_UNLCK);
+			ps__destination_lock(file->fd, F_UNLCK);
 	}
 	rewind(file->stream);
 	file->length = 0;

@@ -264,7 +264,7 @@ int tool_list_metrics(const char *word, bool is_json)
 		metrics_show_json(&lines);
 	else if (lines.count)
 		metrics_show_text(&lines);
-	else
+	if (!lines.count)
 		status =
 		    tool_complain("no metric has '%s' in its name, group or description", word);
 clear_lines:

@@ -374,7 +374,7 @@ static uint32_t read_choice(struct reader *reader)
 	struct ps__formula_node node = {.kind = PS__FORMULA_IF};
 
 	if (++reader->depth > PS__FORMULA_DEPTH)
-		return fail(reader, "the formula is too deep: at most 64 parentheses and choices "
+		return fail(reader, "the formula is too deep: at most 63 parentheses and choices "
 		                    "may be open at once");
 	node.operands[0] = read_operations(reader, 0);
 	if (node.operands[0] != NO_NODE && accept(reader, "if")) {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Other writers of the path at the same time, and what killed ones left. */
@@ -32,6 +33,22 @@ struct part {
 	bool has_old;
 	struct stat old;
 };
+
+/* Another process that writes may have a reader that is slow. */
+#define LOCK_TRIES    3000
+#define LOCK_PAUSE_NS 10000000
+
+void ps__destination_lock(int fd, short type)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+
+	for (int tries = 0; tries < LOCK_TRIES; tries++) {
+		if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
 
 int ps__destination_write_all(int fd, const char *text, size_t length)
 {

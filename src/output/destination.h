@@ -16,6 +16,12 @@ struct ps__destination {
  * why. */
 char *ps__destination_resolve(const char *path);
 
+/* F_WRLCK, then F_UNLCK. Reports of several processes don't come into each other: another one that
+ * writes is waited for, 30 seconds at most. These locks are a process's own, also where the
+ * descriptor is shared by all ranks that a shell started. Where there are none it goes on without.
+ */
+void ps__destination_lock(int fd, short type);
+
 /* Writes all of it to the descriptor; one that doesn't block is waited for. 0, or an errno. */
 int ps__destination_write_all(int fd, const char *text, size_t length);
 

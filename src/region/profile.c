@@ -233,6 +233,10 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 		    PS_EINVAL,
 		    "ps_profile_faults: out->size is %zu, not %zu: set it to sizeof *out",
 		    out->size, sizeof *out);
+	uint64_t inside;
+	int result = profile_count_inside(profile, &inside);
+	if (result != PS_OK)
+		return result;
 	_Atomic uint64_t *faults = profile->faults;
 	out->unmatched = atomic_load(&faults[PS__FAULT_UNMATCHED]);
 	out->crossed = atomic_load(&faults[PS__FAULT_CROSSED]);
@@ -241,9 +245,8 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->failed = atomic_load(&faults[PS__FAULT_FAILED]);
 	out->uncounted = atomic_load(&faults[PS__FAULT_UNCOUNTED]);
 	out->uncounted_why = atomic_load(&profile->uncounted_why);
-	int result = profile_count_inside(profile, &out->inside);
-	out->inside += atomic_load(&faults[PS__FAULT_INSIDE_ELSEWHERE]);
-	return result;
+	out->inside = inside + atomic_load(&faults[PS__FAULT_INSIDE_ELSEWHERE]);
+	return PS_OK;
 }
 
 uint64_t ps__profile_threads(struct ps_profile *profile)

@@ -3,8 +3,11 @@
  */
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "region/paths.h"
 #include "region/profile.h"
+
+#include <string.h>
 
 #define ALL_THREADS ((pid_t)-1)
 
@@ -107,14 +110,22 @@ int ps_paths_create_of_thread(struct ps_paths **out, struct ps_profile *profile,
 static int take_check(struct ps_profile *profile, long long *residual)
 {
 	struct ps__member *own = ps__member_find(profile);
+	size_t events = profile->ended.all->events;
+	long long *sums = ps__os_calloc(events, sizeof *sums);
 	uint64_t now_ns;
 
+	if (!sums)
+		return ps__fail_memory("the residuals of a profile");
 	pthread_mutex_lock(&profile->lock);
-	for (size_t event = 0; event < profile->ended.all->events; event++)
-		residual[event] = profile->ended.residual[event];
+	memcpy(sums, profile->ended.residual, events * sizeof *sums);
 	pthread_mutex_unlock(&profile->lock);
 	int result = own ? ps__member_boundary(own, &now_ns) : PS_OK;
-	return own && result == PS_OK ? ps__member_check(own, residual) : result;
+	if (own && result == PS_OK)
+		result = ps__member_check(own, sums);
+	if (result == PS_OK)
+		memcpy(residual, sums, events * sizeof *sums);
+	ps__os_free(sums);
+	return result;
 }
 
 int ps_profile_check(struct ps_profile *profile, long long *residual, int n)

@@ -267,11 +267,19 @@ int ps__log_lose(struct ps_log_stream *stream, int code)
 
 static int lose_large(struct ps_log_stream *stream, size_t words)
 {
-	return ps__log_lose(
-	    stream, ps__fail(PS_EBUF,
-	                     "ps_log_write: a record may need %zu bytes, and a block has %zu: "
-	                     "give a larger block_bytes to ps_log_create",
-	                     words * sizeof(uint64_t), stream->log->file.block_bytes));
+	int code;
+
+	if (words > PS__LOG_LENGTH)
+		code = ps__fail(PS_EBUF,
+		                "ps_log_write: a record may need %zu bytes, and none can have more "
+		                "than %zu: give the stream fewer points or events",
+		                words * sizeof(uint64_t), PS__LOG_LENGTH * sizeof(uint64_t));
+	else
+		code = ps__fail(PS_EBUF,
+		                "ps_log_write: a record may need %zu bytes, and a block has %zu: "
+		                "give a larger block_bytes to ps_log_create",
+		                words * sizeof(uint64_t), stream->log->file.block_bytes);
+	return ps__log_lose(stream, code);
 }
 
 static __attribute__((cold, noinline)) int write_to_next_block(struct ps_log_stream *stream)
