@@ -44,8 +44,9 @@ enum ps_scope {
 
 /** How a set is to know on which hardware thread its events happened. */
 enum ps_attribution_mode {
-	/* Pinned if the task may run on one CPU only; exact if there are enough
-	 * descriptors; otherwise last-cpu. */
+	/* Pinned if the task may run on one CPU only; exact if migration records
+	 * are permitted or there are enough descriptors; otherwise last-cpu. A
+	 * process: exact, by time shares or by looks. */
 	PS_ATTRIBUTE_AUTO = 0,
 	/* The kernel splits by hardware thread; ps_start fails where it can't. */
 	PS_ATTRIBUTE_EXACT,
@@ -106,9 +107,9 @@ PS_PUBLIC int ps_eventset_add(struct ps_eventset *set, const char *event);
 /**
  * Adds an event, and keeps it if this machine or user can't count it.
  *
- * In that case (PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM) the call returns PS_OK,
- * the event's values are PS_STATUS_NOT_SUPPORTED, and ps_error_detail() says
- * why.
+ * In that case (PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ENOCNTR) the call
+ * returns PS_OK, the event's values are PS_STATUS_NOT_SUPPORTED, and
+ * ps_error_detail() says why.
  *
  * set, event - as for ps_eventset_add
  *
@@ -189,9 +190,9 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * reading reads them all. If that exceeds what AUTO may take, or if created
  * tasks would have to copy 256 events or more, the counts are shared out by the
  * time on each CPU (threads x (events + CPUs) descriptors). If that is too much
- * as well, those of each thread go unsplit to the CPU where it was seen
- * (last-cpu). ps_eventset(3) tells more. Linux takes the events from set-user-ID and unreadable
- * programs: see ps_eventset_uncounted.
+ * as well, they are shared out by looks at the tasks (threads x events
+ * descriptors). ps_eventset(3) tells more. Linux takes the events from
+ * set-user-ID and unreadable programs: see ps_eventset_uncounted.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
@@ -296,8 +297,9 @@ PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attri
  * another label, better or weaker: it is in their ps_value.
  *
  * It is chosen when the events are opened: by the first ps_start, ps_store or
- * ps_eventset_overhead; and again by a later ps_start if the task was bound or
- * unbound since, or if descriptors that were missing are available by then.
+ * ps_eventset_overhead. If the set is pinned, mixed or last-cpu, a later
+ * ps_start chooses again if the task was bound or unbound since, or if
+ * descriptors that were missing are available by then.
  *
  * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set whose events are
  *     not open
@@ -322,7 +324,7 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or n is another number
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or its last ps_start failed
  *   PS_ESYS - as for ps_read
  *
  * Cost: one read(2) for each group and CPU.
@@ -366,10 +368,10 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
  * None of these readings then allocates.
  *
  * set - a set with its events
- * rows - parts to be stored, over all hardware threads; 8 x (events + 4) bytes
- *     each at most. A reading that was accumulated and then read takes two when
- *     another one follows. Readings that are updated when they are not the
- *     latest take up to as many more.
+ * rows - parts to be stored, over all hardware threads; each takes
+ *     8 x (events + 2 x groups) bytes and 10 more. A reading that was accumulated and then read
+ * takes two when another one follows. Readings that are updated when they are not the latest take
+ * up to as many more.
  *
  * Errors:
  *   PS_EINVAL - set is NULL or has no event
@@ -424,18 +426,18 @@ PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set,
 PS_PUBLIC int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index);
 
 /**
- * The number of groups into which the events were split; 0 before the first
- * start.
+ * The number of groups into which the events were split; 0 while no events are
+ * open, as before the first start.
  *
  * The events of one group are on the hardware at the same time and are read in
  * one system call.
  */
 PS_PUBLIC size_t ps_eventset_group_count(const struct ps_eventset *set);
 
-/** The index'th event's group, from 0; -1: not supported or not started. */
+/** The index'th event's group, from 0; -1: not supported, or no events are open. */
 PS_PUBLIC int ps_eventset_event_group(const struct ps_eventset *set, size_t index);
 
-/** True between ps_start and ps_stop; 0 for NULL. */
+/** True between ps_start and ps_stop, also while paused; 0 for NULL. */
 PS_PUBLIC int ps_eventset_is_running(const struct ps_eventset *set);
 
 /** True once the counted task has exited, even if not yet reaped. */
