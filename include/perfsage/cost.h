@@ -31,11 +31,12 @@ enum ps_read_path {
  * that was counted on another CPU before the thread moved, is read by read(2).
  * The values are the same.
  *
- * set - any; NULL gives PS_READ_PATH_SYSCALL, as does a set before its first
- *     start
+ * set - any; NULL gives PS_READ_PATH_SYSCALL, as does a set whose events are
+ *     not open
  * why - may be NULL; receives a sentence on why the path isn't a cheaper one,
- *     and what would permit it; "" if it is the cheapest. The sentence lives as
- *     long as the set and changes at ps_start.
+ *     and what would permit it; "" if it is the cheapest. The sentence is valid
+ *     until the next ps_start, or the next call that changes or destroys the
+ *     set.
  *
  * Any thread, while no other call on the set is under way. Costs nothing.
  */

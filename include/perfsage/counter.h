@@ -77,7 +77,8 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
  *   PS_EINVAL - set is NULL, or there is no such event; or the caller isn't the
  *       owner of a set that was started
  *   PS_ENOSUPP - the event can't be counted here; the set wraps a PAPI event
- *       set, or keeps tasks apart (ps_eventset_set_tasks)
+ *       set, keeps tasks apart (ps_eventset_set_tasks), or is counted by a BPF
+ *       program (PS_ATTRIBUTE_BPF)
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel refused
  *

@@ -42,10 +42,11 @@
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - the kernel refused the read; ps_error_detail() gives errno
  *
- * ps_read and ps_accum allocate nothing if storage was reserved
- * (ps_eventset_reserve). They take a lock only when a set meets a hardware
- * thread for the first time, and may be called from a signal handler. A handler
- * may leave them by siglongjmp: the next call finishes what was begun, and no
+ * ps_read and ps_accum take a lock only when a set meets a hardware thread for
+ * the first time. If storage was reserved (ps_eventset_reserve), they allocate
+ * nothing and may be called from a signal handler; but not if the set keeps
+ * tasks apart (ps_eventset_set_tasks) or is attributed by looks. A handler may
+ * leave them by siglongjmp: the next call finishes what was begun, and no
  * count is lost. No call is a cancellation point.
  *
  * Updating a reading that is not the latest costs about the same, on average.
@@ -156,8 +157,11 @@ PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64
  *
  * Errors, besides those above:
  *   PS_EINVAL - counters is NULL, or n is not the number of events
- *   PS_EPERM, PS_ECOUNT, PS_ENOSUPP, PS_ESYS - the set was never started, so
- *       its events are opened, which fails as in ps_start
+ *   PS_EPERM, PS_ECOUNT, PS_ENOSUPP, PS_ENOCNTR, PS_EINVAL_DOM, PS_ESYS - the
+ *       set was never started, so its events are opened, which fails as in
+ *       ps_start
+ *   PS_ENOSUPP - the set wraps a PAPI event set whose events count in several
+ *       places
  */
 PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n,
                        struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread);
@@ -194,7 +198,8 @@ PS_PUBLIC int ps_eventset_values(const struct ps_eventset *set, uint64_t timesta
  *
  * A plain number can't say that it is an estimate, a lower bound or unknown. So
  * the call fails if not all events have been counted all the time
- * (PS_STATUS_COUNTED). Flags, such as PS_VALUE_USER_ONLY, are not shown.
+ * (PS_STATUS_COUNTED), or if a number is beyond 64 bits. Other flags, such as PS_VALUE_USER_ONLY,
+ * are not shown.
  *
  * set, timestamp, count - as for ps_eventset_values
  * counts - receives a number for each event; untouched on failure, with the

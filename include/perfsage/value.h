@@ -20,7 +20,7 @@ enum ps_status {
 	PS_STATUS_NEVER_SCHEDULED,
 	/* Not by this machine, kind of core, permission or a PAPI set's domain: unknown */
 	PS_STATUS_NOT_SUPPORTED,
-	PS_STATUS_INCOMPLETE /* a lower bound: see ps_eventset_uncounted, ps_region_enter */
+	PS_STATUS_INCOMPLETE /* a lower bound: see ps_value(3) */
 };
 
 /** How the hardware thread of a part is known, from the most certain down. */
@@ -54,15 +54,14 @@ enum ps_value_flag {
  * A value of one event.
  *
  * A sum over parts has the weakest status and attribution, the newest
- * timestamp, and the sums of the rest. If some parts were never scheduled and
- * others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums.
- * A number that doesn't fit into 64 bits is the largest number, with the flag
- * PS_VALUE_SATURATED.
+ * timestamp, and the sums of the rest. If it is incomplete, value is raw. If some parts were never
+ * scheduled and others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums. A
+ * number that doesn't fit into 64 bits is the largest number, with the flag PS_VALUE_SATURATED.
  */
 struct ps_value {
 	uint64_t timestamp; /* of the reading: nanoseconds of CLOCK_MONOTONIC */
 	/* The count; if status is SCALED the estimate; if it is unknown, raw. INCOMPLETE: the least
-	 * that it can be (an estimate if coverage < 1) */
+	 * that it can be, raw */
 	long long value;
 	uint64_t raw;        /* what the counter counted, unscaled */
 	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
