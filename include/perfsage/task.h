@@ -28,8 +28,9 @@ struct ps_task {
  * The kernel then writes records when a task comes and when it ends. All
  * readings of the set and ps_eventset_take_tasks empty their rings: for each
  * CPU 132 KiB for the tasks that come, and as much for the counts of a group of
- * events (less if there are several groups). Each CPU takes two more file
- * descriptors, and one more for each group.
+ * events (less if there are several groups). For each thread that the process
+ * has at ps_start, each CPU takes one more file descriptor, and one more for
+ * each group; the thread itself takes one.
  *
  * set - attached to a process; otherwise ps_start fails with PS_ECOMBO. If the
  *     rings can't be mapped, ps_start fails with PS_ESYS; ps_error_detail() names
@@ -39,7 +40,7 @@ struct ps_task {
  *
  * Errors:
  *   PS_EINVAL - set is NULL
- *   PS_EISRUN - the set is running
+ *   PS_EISRUN - the set is running or paused
  */
 PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
 

@@ -7,7 +7,8 @@
  *
  * Any thread may make these calls, also while event sets store readings: no
  * lock is taken, and a value is never torn. None allocates or makes a system
- * call, except for printing. Not for signal handlers: a look-up waits for a
+ * call, except for printing; a look-up that waits for a reading that is being
+ * written may sleep. Not for signal handlers: a look-up waits for a
  * reading that is being written, and a handler may have interrupted it.
  */
 #ifndef PERFSAGE_THREAD_H
