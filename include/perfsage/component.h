@@ -4,7 +4,8 @@
  *
  * The tree never changes after it was loaded, so any thread may make these
  * calls without a lock. All that is returned lives as long as the topology. No
- * call here allocates or makes a system call. NULL where a component is
+ * call here allocates or makes a system call, but ps_component_total and
+ * ps_component_reading may sleep while a set is storing. NULL where a component is
  * expected is a programmer's error and gives the "none" answer (NULL, -1, 0).
  */
 #ifndef PERFSAGE_COMPONENT_H
@@ -47,7 +48,7 @@ PS_PUBLIC enum ps_component_type ps_component_type(const struct ps_component *co
  * "Machine", "Package", "Die", "NUMA node", "Cache", "Group", "Core" or
  * "Thread".
  *
- * Returns a constant string, never NULL.
+ * Returns a constant string, never NULL: "unknown" for any other number.
  */
 PS_PUBLIC const char *ps_component_type_name(enum ps_component_type type);
 
@@ -119,9 +120,10 @@ PS_PUBLIC enum ps_core_kind ps_component_core_kind(const struct ps_component *co
 PS_PUBLIC const char *ps_component_attribute(const struct ps_component *component, const char *key);
 
 /**
- * True if the component is online and this process may use it.
+ * True if this process may use the component, or one of its CPUs.
  *
- * It is false for CPUs that are offline or outside the cpuset.
+ * It is false for the unknown Thread, and for CPUs and NUMA nodes outside the
+ * cpuset: of the process that wrote it, if the tree is a file's.
  */
 PS_PUBLIC int ps_component_is_allowed(const struct ps_component *component);
 

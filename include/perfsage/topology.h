@@ -17,7 +17,8 @@ extern "C" {
 
 /** Flags of ps_topology_load. */
 enum ps_topology_flag {
-	PS_TOPOLOGY_WHOLE_MACHINE = 1 << 0 /* also what the cpuset forbids (is_allowed: 0) */
+	/* also what the cpuset forbids (is_allowed: 0); not what is offline */
+	PS_TOPOLOGY_WHOLE_MACHINE = 1 << 0
 };
 
 /**
@@ -60,7 +61,8 @@ PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topolog
  *
  * A damaged file can crash hwloc itself. So a child process first does all that
  * will be done with the file, and the call waits for it. The child may take 1
- * GB of memory and 15 s of CPU time.
+ * GB of memory, 15 s of CPU time and 120 s in all. The tree has the CPUs that
+ * were not allowed to the process that wrote the file.
  *
  * out - receives the topology; untouched on failure
  * path - the file
@@ -77,8 +79,8 @@ PS_PUBLIC int ps_topology_load_xml(struct ps_topology **out, const char *path);
 /**
  * Builds a tree from hwloc's synthetic description.
  *
- * A description of a large tree is first tried in a child process, as a file
- * is.
+ * A description of more than 4096 Threads, or with attributes in parentheses,
+ * is first tried in a child process, as a file is.
  *
  * out - receives the topology; untouched on failure
  * description - such as "pack:2 l3:2 core:8 pu:2"
