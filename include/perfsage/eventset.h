@@ -177,7 +177,8 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
  * Errors:
  *   PS_EINVAL - set is NULL or tid < 1
  *   PS_EISRUN - the set is running
- *   PS_ESYS - there is no such thread
+ *   PS_ESYS - there is no such thread, or /proc hides it from this user
+ *   PS_ECOUNT - no descriptor is left; one is kept
  */
 PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
 
@@ -200,7 +201,8 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * Errors:
  *   PS_EINVAL - set is NULL or pid < 1
  *   PS_EISRUN - the set is running
- *   PS_ESYS - there is no such process
+ *   PS_ESYS - there is no such process, or /proc hides it from this user
+ *   PS_ECOUNT - no descriptor is left; one is kept
  */
 PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
 
