@@ -116,7 +116,7 @@ PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
 	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
-	PS_GROUP_WEAK,     /* these in one group if they fit, else as PS_GROUP_AUTO */
+	PS_GROUP_WEAK,     /* these in one group; those that don't fit make another one */
 	PS_GROUP_APART     /* each of these in a group of its own */
 };
 
