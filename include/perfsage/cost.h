@@ -62,8 +62,9 @@ struct ps_overhead {
  * that has used them for other things.
  *
  * The set's readings and counts are not touched. A set that counts the calling
- * thread leaves out the measurement. A set attached to a CPU, or to a process
- * that the caller belongs to, counts it like other work. A set that isn't
+ * thread leaves out the measurement. A running set attached to a CPU, or to a
+ * process or control group that the caller belongs to, counts it like other
+ * work. A set that isn't
  * running is started for the measurement, and stopped.
  *
  * set - a set that the caller may read with ps_read

@@ -38,8 +38,8 @@ enum ps_scope {
 	PS_SCOPE_CORE,
 	PS_SCOPE_CACHE, /* a last-level cache */
 	PS_SCOPE_PACKAGE,
-	PS_SCOPE_MACHINE /* a device, a sensor, the network: only a PAPI event set has such events
-	                  */
+	/* a device, a sensor, the network, in a PAPI event set; a time of a run (duration_time) */
+	PS_SCOPE_MACHINE
 };
 
 /** How a set is to know on which hardware thread its events happened. */
@@ -98,6 +98,7 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
  *   PS_EPERM - this user may not count it; ps_error_detail() gives the remedy
  *   PS_EINVAL_DOM - the event can't be limited to these modifiers
  *   PS_ECNFLCT - the name is in the set already
+ *   PS_ENOCNTR - every counter that could count it is taken
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - a system call failed
@@ -325,7 +326,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * n - the number of events
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, or n is another number
+ *   PS_EINVAL - an argument is NULL, n is another number, or the set counts
+ *       another thread, which is alive
  *   PS_ENOTRUN - the set was never started, or its last ps_start failed
  *   PS_ESYS - as for ps_read
  *
