@@ -29,7 +29,7 @@ static int file_grow(struct buffer *buffer, const char *path)
 
 	if (size_bytes > LIMIT_BYTES)
 		return ps__fail(PS_EINVAL, "the file %s is larger than %zu bytes: not a topology",
-		                path, LIMIT_BYTES / 2);
+		                path, LIMIT_BYTES);
 	char *bytes = ps__os_calloc(size_bytes, 1);
 	if (!bytes)
 		return ps__fail_memory("the XML file");

@@ -161,6 +161,16 @@ static int add_available(struct ps_eventset *set, const char *const *names, size
 	return *added || refusal == PS_OK ? PS_OK : ps__fail(refusal, "%s", sentence);
 }
 
+static void drop_at(struct ps_eventset *set, size_t index)
+{
+	ps__set_close(set);
+	ps__set_forget_names(set);
+	ps__event_clear(&set->events.list[index]);
+	set->events.count--;
+	memmove(&set->events.list[index], &set->events.list[index + 1],
+	        (set->events.count - index) * sizeof set->events.list[0]);
+}
+
 int ps_eventset_add_default(struct ps_eventset *set)
 {
 	static const char *const hardware[] = {"cycles", "instructions", "cache-references",
@@ -172,9 +182,12 @@ int ps_eventset_add_default(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
+	size_t before = set->events.count;
 	result = add_available(set, hardware, sizeof hardware / sizeof hardware[0], &added);
 	if (added == 0 && (is_unavailable(result) || result == PS_ENOEVNT))
 		result = add_available(set, software, sizeof software / sizeof software[0], &added);
+	while (result != PS_OK && set->events.count > before)
+		drop_at(set, set->events.count - 1);
 	ps__set_leave(set);
 	return result;
 }
@@ -185,12 +198,7 @@ static int drop_event(struct ps_eventset *set, const char *name)
 
 	if (index < 0)
 		return ps__fail(PS_ENOEVNT, "'%s' is not in the event set", name);
-	ps__set_close(set);
-	ps__set_forget_names(set);
-	ps__event_clear(&set->events.list[index]);
-	set->events.count--;
-	memmove(&set->events.list[index], &set->events.list[index + 1],
-	        (set->events.count - (size_t)index) * sizeof set->events.list[0]);
+	drop_at(set, (size_t)index);
 	return PS_OK;
 }
 

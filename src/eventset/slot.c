@@ -249,11 +249,13 @@ static int reserve_allowed(int cpu, void *context)
 	return reserve_slot(reservation->set, cpu, reservation->rows) < 0 ? -ENOMEM : 0;
 }
 
-/* Slots for the CPUs on which the task may run, so that meeting them allocates nothing. */
+/* Slots for the CPUs on which the task may run, of a process its first thread, so that meeting them
+ * allocates nothing. */
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 {
 	struct reservation reservation = {set, rows};
-	pid_t tid = set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
+	bool is_callers = set->counters.target.kind == PS__TARGET_SELF;
+	pid_t tid = is_callers ? 0 : set->counters.target.tid;
 
 	if (set->counters.target.kind == PS__TARGET_CPU)
 		return reserve_slot(set, set->counters.target.cpu, rows);

@@ -88,7 +88,12 @@ static int add_the_default(struct made *made)
 {
 	int result = ps_eventset_create(&made->set);
 
-	return result == PS_OK ? ps_eventset_add_default(made->set) : result;
+	if (result != PS_OK)
+		return result;
+	result = ps_eventset_add_default(made->set);
+	if (result != PS_OK)
+		ck_assert_uint_eq(ps_eventset_event_count(made->set), 0);
+	return result;
 }
 
 static int clone_a_set(struct made *made)
