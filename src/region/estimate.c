@@ -187,8 +187,10 @@ static void estimate_finish(struct ps_path *path)
 {
 	double wall_ns = fmax(path->estimate.wall_ns, 0), on_cpu_ns = path->estimate.on_cpu_ns;
 
-	if (path->estimate.has_others)
+	if (path->estimate.has_others) {
+		path->doubt |= PS__HAS_UNCHOSEN;
 		estimate_label(path);
+	}
 	if (path->visits.count && !path->visits.counted) {
 		path->visits.wall_ns = UINT64_MAX;
 		path->visits.on_cpu_ns = UINT64_MAX;

@@ -42,11 +42,13 @@ struct ps__value_cell {
 	_Atomic uint64_t low, high;
 };
 
-/* A failed reading leaves these doubts: see ps__member_lose. */
+/* A failed reading leaves the first two, see ps__member_lose; estimate.c adds the third. */
 enum ps__doubt {
-	PS__LACKS = 1 << 0,     /* counts of the path itself are missing in it */
-	PS__HAS_OTHERS = 1 << 1 /* counts of paths below are in it */
+	PS__LACKS = 1 << 0,       /* counts of the path itself are missing in it */
+	PS__HAS_OTHERS = 1 << 1,  /* counts of paths below are in it */
+	PS__HAS_UNCHOSEN = 1 << 2 /* visits of paths below are in the raw count, not in the value */
 };
+#define PS__ALL_DOUBTS (PS__LACKS | PS__HAS_OTHERS | PS__HAS_UNCHOSEN)
 
 /* Each visit needs the first fields, to visits.longest_ns: they stand together, in two lines of the
  * cache. */

@@ -391,14 +391,17 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 }
 
 /* A path's own counts may be too few, or too many as well: the least that they can be, or an
- * estimate. One thread's doubt is of all parts: it may have counted on any of them. */
+ * estimate. One thread's doubt is of all parts: it may have counted on any of them. Where visits of
+ * paths below are in the raw count, it is no lower bound. */
 static void paths_settle(const struct ps_path *path, struct ps_value *value)
 {
+	bool lacks = path->doubt & PS__LACKS || value->status == PS_STATUS_INCOMPLETE;
+
 	if (value->status == PS_STATUS_NEVER_SCHEDULED || value->status == PS_STATUS_NOT_SUPPORTED)
 		return;
-	if (path->doubt & PS__HAS_OTHERS || path->estimate.has_others)
+	if (path->doubt & PS__HAS_OTHERS || (lacks && path->doubt & PS__HAS_UNCHOSEN))
 		value->status = PS_STATUS_SCALED;
-	else
+	else if (lacks)
 		ps__value_lacks(value);
 }
 

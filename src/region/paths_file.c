@@ -230,7 +230,7 @@ static void file_load_visits(struct ps_path *path, struct ps__words *words)
 	visits->count = ps__words_read_unsigned(words);
 	visits->counted = ps__words_read_unsigned(words);
 	uint64_t doubt = ps__words_read_unsigned(words);
-	words->has_failed |= doubt & ~(uint64_t)(PS__LACKS | PS__HAS_OTHERS);
+	words->has_failed |= doubt & ~(uint64_t)PS__ALL_DOUBTS;
 	path->doubt = (unsigned)doubt;
 	visits->wall_ns = ps__words_read_unsigned(words);
 	visits->on_cpu_ns = ps__words_read_unsigned(words);

@@ -214,6 +214,80 @@ START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 }
 END_TEST
 
+static void add_to_part(struct ps_path *path, int cpu, const struct ps_value *value)
+{
+	struct ps__part *part = ps__paths_get_part(path, ps_topology_thread(scene.topology, cpu));
+
+	ps__paths_merge(part, 0, value);
+	part->threads++;
+}
+
+/* The raw count of "outer" holds the visits of "inner" that were not counted, and that are taken
+ * off it: it is no lower bound, before and after the paths are saved. */
+START_TEST(a_sampled_path_that_lacks_counts_has_no_lower_bound)
+{
+	struct other other;
+	struct ps_value before, after;
+	size_t bytes;
+
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_seed(regions.profile, 1));
+	check_ok(ps_region_set_one_in(region("inner"), 4));
+	check_ok(ps_region_enter(region("outer")));
+	fake_advance(PAGE_FAULTS, 500);
+	for (int turn = 0; turn < 40; turn++)
+		visit_counting(region("inner"), 1000);
+	check_ok(ps_region_enter(region("other")));
+	check_ok(ps_region_leave(region("other")));
+	fake_fail_always(FAKE_READ, EIO);
+	ck_assert_int_ne(ps_region_leave(region("outer")), PS_OK);
+	fake_fail_always(FAKE_READ, 0);
+	take_paths();
+	check_ok(ps_path_value(path_of("outer"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &before));
+	ck_assert_int_eq(before.status, PS_STATUS_SCALED);
+	ck_assert_uint_gt(before.raw, 20000);
+	ck_assert_int_eq(before.value, 500);
+	char *text = save(&bytes);
+	other_begin(&other);
+	check_ok(load(&other, text, bytes));
+	check_ok(ps__paths_pool(&other.paths));
+	check_ok(
+	    ps_path_value(find(&other, "outer"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &after));
+	ck_assert_int_eq(after.status, PS_STATUS_SCALED);
+	ck_assert_int_eq(after.value, before.value);
+	other_end(&other);
+	free(text);
+	regions_end();
+}
+END_TEST
+
+/* What one part says of itself, as a last CPU of another kind does, is of the whole path. */
+START_TEST(a_part_that_lacks_counts_leaves_an_estimate)
+{
+	struct ps_value lacking = {.value = 9500, .raw = 9500, .status = PS_STATUS_INCOMPLETE};
+	struct ps_value counted = {.value = 1000, .raw = 1000};
+	struct ps_value value;
+
+	regions_begin(EVENT, NULL);
+	regions.paths = ps__paths_make(regions.profile, 1);
+	ck_assert_ptr_nonnull(regions.paths);
+	struct ps_path *outer =
+	    ps__paths_get_path(regions.paths, regions.paths->root, region("outer"), NULL);
+	struct ps_path *inner = ps__paths_get_path(regions.paths, outer, region("inner"), NULL);
+	add_to_part(outer, 0, &lacking);
+	add_to_part(outer, 1, &counted);
+	add_to_part(inner, 0, &counted);
+	inner->visits.count = 10;
+	inner->visits.counted = 1;
+	inner->unchosen = 9;
+	check_ok(ps__paths_pool(&regions.paths));
+	check_ok(ps_path_value(path_of("outer"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &value));
+	ck_assert_int_eq(value.value, 1500);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	regions_end();
+}
+END_TEST
+
 START_TEST(other_events_are_refused)
 {
 	struct other other;
@@ -298,6 +372,8 @@ int main(void)
 	tcase_add_test(tests, what_is_loaded_is_what_was_saved);
 	tcase_add_test(tests, paths_of_several_processes_add_up);
 	tcase_add_test(tests, visits_of_a_process_that_counted_none_are_estimated_from_the_others);
+	tcase_add_test(tests, a_sampled_path_that_lacks_counts_has_no_lower_bound);
+	tcase_add_test(tests, a_part_that_lacks_counts_leaves_an_estimate);
 	tcase_add_test(tests, other_events_are_refused);
 	tcase_add_test(tests, what_is_damaged_is_refused);
 	tcase_add_test(tests, without_memory_it_says_so);
