@@ -67,12 +67,26 @@ static int file_fail_busy(const char *path)
 	                path);
 }
 
+static int file_fail_to_open(const char *path, int error)
+{
+	if (error != EACCES && error != EPERM && error != EROFS)
+		return file_fail_other(path);
+	return ps__fail(
+	    PS_ESYS,
+	    "'%s' is there, and isn't replaced, as it can't be opened for writing (%s): "
+	    "choose another name",
+	    path, strerror(error));
+}
+
 /* Its writer has locked a log before it is recognized as one, so nobody else writes to the log
- * that is locked here and is still at the path. */
+ * that is locked here and is still at the path. Network file systems lock only descriptors that
+ * may write. */
 static int file_open_older(struct ps__log_file *file, const char *path)
 {
-	file->older = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file->older < 0 || !file_is_log(file->older))
+	file->older = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (file->older < 0)
+		return file_fail_to_open(path, errno);
+	if (!file_is_log(file->older))
 		return file_fail_other(path);
 	if (!file_lock(file->older) || !file_is_at(file->older, path))
 		return file_fail_busy(path);

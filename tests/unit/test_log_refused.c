@@ -3,9 +3,14 @@
  */
 #include "test_log.h"
 
+#include "support/skip.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 
 #define BLOCK 65536
 
@@ -77,6 +82,52 @@ START_TEST(a_log_that_is_written_to_is_not_replaced)
 	ps_log_close(reader);
 	ps_log_destroy(log_of(&replace));
 	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* NFS makes a lock of bytes of a flock: an exclusive one needs a descriptor that may write. */
+static bool is_on_nfs;
+
+int flock(int fd, int operation)
+{
+	int access = fcntl(fd, F_GETFL) & O_ACCMODE;
+
+	if (is_on_nfs && operation & LOCK_EX && access == O_RDONLY)
+		return errno = EBADF, -1;
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+START_TEST(a_log_on_nfs_that_is_written_to_is_not_replaced)
+{
+	const struct ps_log_options replace = {.size = sizeof replace, .flags = PS_LOG_REPLACE};
+	struct ps_log *first = log_of(NULL), *second = NULL;
+
+	is_on_nfs = true;
+	check_fails(ps_log_create(&second, log_path, scene.root, &replace), PS_ESYS);
+	check_detail("still written to");
+	ps_log_destroy(first);
+	ps_log_destroy(log_of(&replace));
+	is_on_nfs = false;
+}
+END_TEST
+
+/* Root may write to all files: it goes on as another user. */
+START_TEST(a_log_that_may_not_be_written_is_not_replaced)
+{
+	const struct ps_log_options replace = {.size = sizeof replace, .flags = PS_LOG_REPLACE};
+	struct ps_log *log = NULL;
+	uid_t user = geteuid();
+
+	ps_log_destroy(log_of(NULL));
+	off_t size = log_size();
+	ck_assert_int_eq(chmod(log_path, 0444), 0);
+	if (user == 0 && seteuid(65534) < 0)
+		ps_test_skip("root can't become another user here");
+	int result = ps_log_create(&log, log_path, scene.root, &replace);
+	ck_assert_int_eq(seteuid(user), 0);
+	ck_assert_int_eq(result, PS_ESYS);
+	check_detail("can't be opened for writing");
+	ck_assert_int_eq(log_size(), size);
 }
 END_TEST
 
@@ -247,6 +298,8 @@ int main(void)
 
 	tcase_add_test(tests, no_file_but_an_older_log_is_replaced);
 	tcase_add_test(tests, a_log_that_is_written_to_is_not_replaced);
+	tcase_add_test(tests, a_log_on_nfs_that_is_written_to_is_not_replaced);
+	tcase_add_test(tests, a_log_that_may_not_be_written_is_not_replaced);
 	tcase_add_test(tests, an_older_log_stays_if_the_new_one_fails);
 	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
 	tcase_add_test(tests, bad_types_are_refused);
