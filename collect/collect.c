@@ -114,11 +114,12 @@ static int collect_begin(void)
 	return PS_OK;
 }
 
-/* The child has a copy of the parent's memory, in any state: it makes everything anew. */
+/* The child has a copy of the parent's memory, in any state: it makes all but the settings anew,
+ * which never change. */
 static int collect_begin_in_child(void)
 {
 	atomic_store(&collect.heard, NULL);
-	collect.process = (struct collect_process){.profile = NULL};
+	collect.process = (struct collect_process){.settings = collect.process.settings};
 	collect.regions = (struct ps__links){.list = NULL};
 	collect.generation = ps__fork_generation();
 	int result = collect_begin();
@@ -322,6 +323,7 @@ static int collect_start(void)
 		return ps__fail(PS_ECNFLCT, "ps_collect_start: a profile hears the marks of this "
 		                            "process: destroy it first");
 	int result = collect_set_handlers();
+	collect.process = (struct collect_process){.profile = NULL};
 	if (result == PS_OK)
 		result = collect_begin();
 	if (result == PS_OK)

@@ -42,7 +42,6 @@ static void process_keep_files(const struct collect_settings *settings)
 
 static int process_make_profile(struct collect_process *process)
 {
-	const char *group = collect_settings_group();
 	int result = ps_topology_load(&process->topology, NULL);
 
 	if (result == PS_OK)
@@ -50,22 +49,31 @@ static int process_make_profile(struct collect_process *process)
 		                           ps_topology_root(process->topology));
 	if (result == PS_OK && process->settings.budget > 0)
 		result = ps_profile_set_budget(process->profile, process->settings.budget);
-	if (result == PS_OK && group)
-		result = ps_profile_set_group(process->profile, group);
+	if (result == PS_OK && process->settings.group)
+		result = ps_profile_set_group(process->profile, process->settings.group);
 	if (result == PS_OK)
 		result = ps_profile_join(process->profile);
 	return result;
 }
 
-int collect_process_begin(struct collect_process *out)
+static int process_begin_settings(struct collect_settings *settings, bool is_child)
 {
-	struct collect_process process = {.started_ns = ps__os_now_ns()};
-	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	int result = collect_settings_read(&process.settings);
+	int result = is_child ? collect_settings_renew(settings) : collect_settings_read(settings);
 
 	if (result == PS_OK)
-		process_keep_files(&process.settings);
-	process_note(collect_settings_journal(), "marks %d\n", (int)getpid());
+		process_keep_files(settings);
+	process_note(is_child ? settings->journal : collect_settings_journal(), "marks %d\n",
+	             (int)getpid());
+	return result;
+}
+
+int collect_process_begin(struct collect_process *out)
+{
+	struct collect_process process = {.settings = out->settings, .started_ns = ps__os_now_ns()};
+	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	bool is_child = process.settings.model;
+	int result = process_begin_settings(&process.settings, is_child);
+
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
@@ -75,7 +83,10 @@ int collect_process_begin(struct collect_process *out)
 	}
 	ps_profile_destroy(process.profile);
 	ps_topology_destroy(process.topology);
-	collect_settings_clear(&process.settings);
+	if (is_child)
+		out->settings = process.settings; /* for its own children */
+	else
+		collect_settings_clear(&process.settings);
 	return result;
 }
 
@@ -150,7 +161,7 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 	*out = (struct process_report){.paths = NULL};
 	int result = ps_paths_create(&out->paths, process->profile);
 	if (result == PS_OK)
-		result = collect_source_find(&out->source);
+		result = collect_source_find(&out->source, process->settings.rank);
 	if (result == PS_OK)
 		result = collect_metrics_find(&out->metrics, root);
 	if (result != PS_OK) {

@@ -19,7 +19,8 @@ struct collect_process {
 	unsigned own_threads;  /* the collector's, which are none of the program's */
 };
 
-/* Begins to count the process as its environment says, and the calling thread. */
+/* Begins to count the process as its environment says, and the calling thread. With settings in it,
+ * which a forked child has from its parent, as these say. */
 int collect_process_begin(struct collect_process *out);
 
 /* Writes the report. Regions that are open in the calling thread end. measures: also what a visit

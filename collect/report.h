@@ -48,8 +48,8 @@ struct collect_report {
 	uint64_t cost_visits;      /* that cost_ns is of */
 };
 
-/* The calling process. PS_ENOMEM. */
-int collect_source_find(struct collect_source *out);
+/* The calling process. rank: NULL if there is none. PS_ENOMEM. */
+int collect_source_find(struct collect_source *out, const char *rank);
 void collect_source_clear(struct collect_source *source);
 
 /* Those that the events allow which were counted below the component. */

@@ -6,17 +6,14 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/event.h"
-#include "output/buffer.h"
 #include "output/by.h"
 #include "output/number.h"
 #include "output/rank.h"
 #include "output/report.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *settings_find(const char *variable)
 {
@@ -28,11 +25,6 @@ static const char *settings_find(const char *variable)
 const char *collect_settings_journal(void)
 {
 	return settings_find("PERFSAGE_JOURNAL");
-}
-
-const char *collect_settings_group(void)
-{
-	return settings_find("PERFSAGE_GROUP");
 }
 
 static int settings_add_event(struct ps_eventset *model, const char *name, size_t length)
@@ -176,38 +168,21 @@ static int settings_read_style(unsigned *flags)
 	return PS_OK;
 }
 
-/* The program may go to another folder before its end. */
 static int settings_read_output(char **output)
 {
 	const char *pattern = settings_find("PERFSAGE_OUTPUT");
-	char *name, here[PATH_MAX];
-	struct ps__buffer path = {0};
 
-	if (!pattern)
-		return PS_OK;
-	int result = ps__rank_expand("PERFSAGE_OUTPUT", pattern, &name);
-	if (result != PS_OK)
-		return result;
-	if (*name != '/' && getcwd(here, sizeof here))
-		ps__buffer_add(&path, "%s/", here);
-	ps__buffer_add(&path, "%s", name);
-	ps__os_free(name);
-	*output = path.failed ? NULL : strdup(ps__buffer_text(&path));
-	ps__buffer_clear(&path);
-	return *output ? PS_OK : ps__fail_memory("the name of a file");
+	return pattern ? ps__rank_settle("PERFSAGE_OUTPUT", pattern, output) : PS_OK;
 }
 
-static int settings_read_journal(char **journal)
+static int settings_copy(char **copy, const char *text)
 {
-	const char *name = collect_settings_journal();
-
-	if (!name)
+	if (!text)
 		return PS_OK;
-	*journal = strdup(name);
-	return *journal ? PS_OK : ps__fail_memory("the name of a file");
+	*copy = ps__os_strdup(text);
+	return *copy ? PS_OK : ps__fail_memory("the settings of the environment");
 }
 
-/* The program may change its environment. */
 int collect_settings_add_region(struct collect_settings *settings, const char *name)
 {
 	size_t room = settings->region_count;
@@ -250,7 +225,27 @@ static int settings_read_rest(struct collect_settings *settings)
 		result = settings_read_flush(&settings->flush_s);
 	if (result == PS_OK)
 		result = settings_read_region(settings);
-	return result == PS_OK ? settings_read_output(&settings->output) : result;
+	if (result == PS_OK)
+		result = settings_read_output(&settings->pattern);
+	if (result == PS_OK)
+		result = settings_copy(&settings->journal, collect_settings_journal());
+	if (result == PS_OK)
+		result = settings_copy(&settings->group, settings_find("PERFSAGE_GROUP"));
+	return result == PS_OK ? settings_copy(&settings->rank, ps__rank_number()) : result;
+}
+
+int collect_settings_renew(struct collect_settings *settings)
+{
+	char *output = NULL;
+	int result = settings->pattern
+	                 ? ps__rank_expand("PERFSAGE_OUTPUT", settings->pattern, &output)
+	                 : PS_OK;
+
+	if (result != PS_OK)
+		return result;
+	ps__os_free(settings->output);
+	settings->output = output;
+	return PS_OK;
 }
 
 int collect_settings_read(struct collect_settings *out)
@@ -259,7 +254,7 @@ int collect_settings_read(struct collect_settings *out)
 	int result = settings_read_rest(&settings);
 
 	if (result == PS_OK)
-		result = settings_read_journal(&settings.journal);
+		result = collect_settings_renew(&settings);
 	if (result == PS_OK)
 		result = settings_make_model(&settings.model);
 	if (result != PS_OK) {
@@ -272,8 +267,11 @@ int collect_settings_read(struct collect_settings *out)
 
 void collect_settings_clear(struct collect_settings *settings)
 {
-	free(settings->output);
-	free(settings->journal);
+	ps__os_free(settings->pattern);
+	ps__os_free(settings->output);
+	ps__os_free(settings->journal);
+	ps__os_free(settings->group);
+	ps__os_free(settings->rank);
 	for (size_t index = 0; index < settings->region_count; index++)
 		ps__os_free(settings->regions[index]);
 	ps__os_free(settings->regions);

@@ -10,8 +10,11 @@
 
 struct collect_settings {
 	struct ps_eventset *model; /* the events */
+	char *pattern;             /* of the name of the output: %p is the process */
 	char *output;              /* a file; NULL: stderr */
 	char *journal;             /* perfsage's: it reads the report, too; NULL: none */
+	char *group;               /* the numbers that tell visits apart; NULL: none do */
+	char *rank;                /* that MPI gave; NULL: none */
 	char **regions;            /* whose trees are to be shown; NULL: the table of all paths */
 	size_t region_count;
 	enum ps_format format;
@@ -27,15 +30,15 @@ struct collect_settings {
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */
 int collect_settings_read(struct collect_settings *out);
+/* A forked child's copy of its parent's: the name of the output is its own. The environment isn't
+ * read again, as the program may have changed it. PS_ENOMEM: they are as they were. */
+int collect_settings_renew(struct collect_settings *settings);
 /* Adds a copy of the name of a region whose tree is to be shown. PS_ENOMEM. */
 int collect_settings_add_region(struct collect_settings *settings, const char *name);
 void collect_settings_clear(struct collect_settings *settings);
 
-/* The file in which perfsage notes what was heard in which process; NULL: none. The program may
- * change its environment later. */
+/* The file in which perfsage notes what was heard in which process; NULL: none. For a process whose
+ * settings can't be read. */
 const char *collect_settings_journal(void);
-
-/* The name of the numbers that tell visits apart; NULL: none do. */
-const char *collect_settings_group(void);
 
 #endif

@@ -32,10 +32,9 @@ static void source_add_command(struct ps__buffer *out)
 	}
 }
 
-int collect_source_find(struct collect_source *out)
+int collect_source_find(struct collect_source *out, const char *rank)
 {
 	struct ps__buffer command = {0};
-	const char *rank = ps__rank_number();
 
 	source_add_command(&command);
 	struct collect_source source = {.process = getpid(), .processes = 1};

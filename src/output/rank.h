@@ -10,5 +10,8 @@ const char *ps__rank_number(void);
 /* The name of a file with what its patterns stand for: %p, %h, %q{VARIABLE}, %%; for free().
  * PS_EINVAL, with the option's name; PS_ENOMEM. */
 int ps__rank_expand(const char *option, const char *pattern, char **out);
+/* The same, but %p and %% stay: an absolute pattern for this process and those that it forks, which
+ * depends neither on the environment nor on the folder any more. */
+int ps__rank_settle(const char *option, const char *pattern, char **out);
 
 #endif

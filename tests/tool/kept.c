@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,7 +87,20 @@ static int begin_swapping(char *file)
 	return pthread_create(&thread, NULL, swap, file) ? 77 : 0;
 }
 
-/* kept numbers|reopen|clearenv|unblocked|swap FILE */
+/* The child has nothing but its parent's memory to know what is counted. */
+static int fork_without_environment(void)
+{
+	int status = -1;
+	pid_t child = clearenv() == 0 ? fork() : -1;
+
+	if (child == 0) {
+		descend(3);
+		exit(0);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 79;
+}
+
+/* kept numbers|reopen|clearenv|fork|unblocked|swap FILE */
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -95,6 +109,8 @@ int main(int argc, char **argv)
 	descend(strcmp(how, "swap") == 0 || strcmp(how, "unblocked") == 0 ? DEEP : 1);
 	if (strcmp(how, "numbers") == 0)
 		return open_two();
+	if (strcmp(how, "fork") == 0)
+		return fork_without_environment();
 	if (strcmp(how, "reopen") == 0)
 		return close_directly();
 	if (strcmp(how, "swap") == 0 && argc == 3)

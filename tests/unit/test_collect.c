@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a process begins to be counted: what it reads of its environment. */
+#define PERFSAGE_NO_MARKS
+#include "collect/process.h"
+#include "support/scene.h"
+
+#include <errno.h>
+#include <perfsage/region.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void setup(void)
+{
+	scene_setup();
+	clearenv();
+	setenv("HWLOC_SYNTHETIC", "pu:4", 1);
+	setenv("HWLOC_THISSYSTEM", "1", 1);
+	setenv("PERFSAGE_EVENTS", "page-faults", 1);
+}
+
+static struct collect_process begin(const struct collect_settings *parents)
+{
+	struct collect_process process = {.settings =
+	                                      parents ? *parents : (struct collect_settings){0}};
+
+	check_ok(collect_process_begin(&process));
+	return process;
+}
+
+static void end(struct collect_process *process)
+{
+	ps_profile_destroy(process->profile);
+	ps_topology_destroy(process->topology);
+	process->profile = NULL;
+	process->topology = NULL;
+}
+
+static void check_settings(const struct collect_settings *settings, const char *folder)
+{
+	char output[4200], host[256];
+
+	gethostname(host, sizeof host);
+	snprintf(output, sizeof output, "%s/r%%7-100%%-%s-%d", folder, host, (int)getpid());
+	ck_assert_str_eq(settings->output, output);
+	ck_assert_str_eq(settings->group, "level");
+	ck_assert_str_eq(settings->rank, "7");
+	ck_assert_uint_eq(settings->one_in, 10);
+	ck_assert_uint_eq(ps_eventset_event_count(settings->model), 1);
+}
+
+/* As a child that was forked after the program went elsewhere, and cleared its environment. */
+START_TEST(settings_are_read_once)
+{
+	char folder[4096];
+
+	ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
+	setenv("PMI_RANK", "7", 1);
+	setenv("RANK", "%7", 1);
+	setenv("PERFSAGE_OUTPUT", "r%q{RANK}-100%%-%h-%p", 1);
+	setenv("PERFSAGE_GROUP", "level", 1);
+	setenv("PERFSAGE_ONE_IN", "10", 1);
+	struct collect_process parent = begin(NULL);
+	check_settings(&parent.settings, folder);
+	end(&parent);
+	pid_t child = fork();
+	if (child == 0) {
+		clearenv();
+		struct collect_process own = begin(chdir("/") == 0 ? &parent.settings : NULL);
+		check_settings(&own.settings, folder);
+		end(&own);
+		_exit(0);
+	}
+	int status = -1;
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	collect_settings_clear(&parent.settings);
+}
+END_TEST
+
+/* The child's own children have them. */
+START_TEST(a_child_that_is_not_counted_keeps_its_settings)
+{
+	struct collect_process parent = begin(NULL);
+	struct collect_process child = {.settings = parent.settings};
+
+	end(&parent);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(collect_process_begin(&child), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	ck_assert_ptr_null(child.profile);
+	child = begin(&child.settings);
+	end(&child);
+	collect_settings_clear(&child.settings);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collect");
+	TCase *tests = tcase_create("collect");
+
+	tcase_add_checked_fixture(tests, setup, scene_teardown);
+	suite_add_tcase(suite, tests);
+	tcase_add_test(tests, settings_are_read_once);
+	tcase_add_test(tests, a_child_that_is_not_counted_keeps_its_settings);
+	return scene_run(suite);
+}
