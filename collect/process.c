@@ -67,17 +67,18 @@ static int process_begin_settings(struct collect_settings *settings, bool is_chi
 	return result;
 }
 
+/* The program's other threads may go on meanwhile, in a time that is theirs. */
 int collect_process_begin(struct collect_process *out)
 {
 	struct collect_process process = {.settings = out->settings, .started_ns = ps__os_now_ns()};
-	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	bool is_child = process.settings.model;
 	int result = process_begin_settings(&process.settings, is_child);
 
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
-		process.begin_cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
+		process.begin_cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 		*out = process;
 		return PS_OK;
 	}

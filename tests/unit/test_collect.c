@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a process begins to be counted: what it reads of its environment. */
+/* How a process begins to be counted: what it reads of its environment, and what that costs. */
 #define PERFSAGE_NO_MARKS
 #include "collect/process.h"
 #include "support/scene.h"
@@ -97,6 +97,17 @@ START_TEST(a_child_that_is_not_counted_keeps_its_settings)
 }
 END_TEST
 
+/* The program's other threads go on meanwhile: their time is not the collector's. */
+START_TEST(beginning_costs_the_time_of_its_thread)
+{
+	fake_set_clock(1000000000, 1000000000);
+	struct collect_process process = begin(NULL);
+	ck_assert_uint_eq(process.begin_cpu_ns, 0);
+	end(&process);
+	collect_settings_clear(&process.settings);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collect");
@@ -106,5 +117,6 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, settings_are_read_once);
 	tcase_add_test(tests, a_child_that_is_not_counted_keeps_its_settings);
+	tcase_add_test(tests, beginning_costs_the_time_of_its_thread);
 	return scene_run(suite);
 }
