@@ -7,6 +7,7 @@
 #include "tools/watcher.h"
 
 #include "base/os.h"
+#include "locate/locate.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -195,28 +196,13 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	tool_state_restore(&watcher->state);
 }
 
-/* The process that a thread belongs to; 0 if that can't be told. */
-static pid_t watcher_process_of(pid_t tid)
-{
-	char path[64], line[256];
-	int process = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-	FILE *status = fopen(path, "re");
-	while (status && process == 0 && fgets(line, sizeof line, status))
-		sscanf(line, "Tgid: %d", &process);
-	if (status)
-		fclose(status);
-	return process;
-}
-
 /* Kernels refuse a thread's number with one errno or another, and as if there
  * were no such process. */
 static void watcher_complain_of_process(pid_t pid, int error)
 {
-	pid_t process = watcher_process_of(pid);
+	pid_t process = ps__locate_process(pid);
 
-	if (process && process != pid)
+	if (process > 0 && process != pid)
 		tool_complain(
 		    "%d is a thread of process %d: -p takes whole processes; -p %d has all "
 		    "its threads, which 'perfsage stat --tasks' and 'perfsage timeline' "
@@ -231,7 +217,7 @@ static void watcher_complain_of_process(pid_t pid, int error)
  * count none of the others. */
 static bool watcher_is_absent(pid_t pid, int error)
 {
-	return error == ESRCH && watcher_process_of(pid) == 0;
+	return error == ESRCH && ps__locate_process(pid) < 0;
 }
 
 static void watcher_move_to_end(pid_t *pids, size_t index, size_t count)

@@ -184,17 +184,14 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
 PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
 
 /**
- * Counts a process: its threads, and the threads and children created from then
- * on.
+ * Counts a process: its threads, and the threads and children created from then on.
  *
- * The counts are split by hardware thread. ps_start opens the events for each
- * thread that there is (threads x events x CPUs file descriptors), and each
- * reading reads them all. If that exceeds what AUTO may take, or if created
- * tasks would have to copy 256 events or more, the counts are shared out by the
- * time on each CPU (threads x (events + CPUs) descriptors). If that is too much
- * as well, they are shared out by looks at the tasks (threads x events
- * descriptors). ps_eventset(3) tells more. Linux takes the events from
- * set-user-ID and unreadable programs: see ps_eventset_uncounted.
+ * The counts are split by hardware thread. ps_start opens the events for each thread that there is
+ * (threads x events x CPUs file descriptors), and each reading reads them all. If that exceeds what
+ * AUTO may take, or if created tasks would have to copy 256 events or more, the counts are shared
+ * out by the time on each CPU (threads x (events + CPUs) descriptors). If that is too much as well,
+ * they are shared out by looks at the tasks (threads x events descriptors). ps_eventset(3) tells
+ * more. Linux takes the events from set-user-ID and unreadable programs: see ps_eventset_uncounted.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
@@ -202,7 +199,8 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * Errors:
  *   PS_EINVAL - set is NULL or pid < 1
  *   PS_EISRUN - the set is running
- *   PS_ESYS - there is no such process, or /proc hides it from this user
+ *   PS_ESYS - there is no such process, /proc hides it from this user, or /proc/PID/status can't
+ *       be read
  *   PS_ECOUNT - no descriptor is left; one is kept
  */
 PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
@@ -296,13 +294,12 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * Tells how the set's counts are attributed at present. Single parts may have
- * another label, better or weaker: it is in their ps_value.
+ * Tells how the set's counts are attributed at present. Single parts may have another label, better
+ * or weaker: it is in their ps_value.
  *
- * It is chosen when the events are opened: by the first ps_start, ps_store or
- * ps_eventset_overhead. If the set is pinned, mixed or last-cpu, a later
- * ps_start chooses again if the task was bound or unbound since, or if
- * descriptors that were missing are available by then.
+ * It is chosen when the events are opened: by the first ps_start, ps_store or ps_eventset_overhead.
+ * If the set is pinned, mixed or last-cpu, a later ps_start chooses again if the task was bound or
+ * unbound since, or if descriptors that were missing are available by then.
  *
  * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set whose events are
  *     not open
@@ -372,10 +369,9 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
  * None of these readings then allocates.
  *
  * set - a set with its events
- * rows - parts to be stored, over all hardware threads; each takes
- *     8 x (events + 2 x groups) bytes and 10 more. A reading that was accumulated and then read
- * takes two when another one follows. Readings that are updated when they are not the latest take
- * up to as many more.
+ * rows - parts to be stored, over all hardware threads; each takes 8 x (events + 2 x groups) bytes
+ *     and 10 more. A reading that was accumulated and then read takes two when another one follows.
+ *     Readings that are updated when they are not the latest take up to as many more.
  *
  * Errors:
  *   PS_EINVAL - set is NULL or has no event

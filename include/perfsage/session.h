@@ -111,7 +111,7 @@ struct ps_session_stats {
  * Errors:
  *   PS_EINVAL - out is NULL; pid is negative, or a thread that isn't a process's first; a size is
  *       not that of a struct of this library; ring_bytes is too large
- *   PS_ESYS - there is no such process
+ *   PS_ESYS - there is no such process, or /proc/PID/status can't be read
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  */

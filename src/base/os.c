@@ -413,6 +413,21 @@ ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes)
 	return length;
 }
 
+ssize_t ps__os_read_head(const char *path, char *buffer, size_t size_bytes)
+{
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t length = ps__os_read_retried(fd, buffer, size_bytes - 1);
+	int error = length < 0 ? errno : 0;
+	ps__os.close(fd);
+	if (error)
+		return -error;
+	buffer[length] = '\0';
+	return length;
+}
+
 int ps__os_read_long(const char *path, long *out)
 {
 	char text[64];

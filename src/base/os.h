@@ -117,6 +117,8 @@ ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
 /* Reads a small text file whole, NUL-terminated, without trailing newlines.
  * Returns its length, or -errno: -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
+/* The first bytes of a file that may be long, NUL-terminated: their number, or -errno. */
+ssize_t ps__os_read_head(const char *path, char *buffer, size_t size_bytes);
 
 /* Reads a decimal number from a file. Returns 0, or -errno (-EINVAL: no number
  * there). */

@@ -118,7 +118,7 @@ static int diagnose_run(struct ps__diagnosis *d)
 	if (no_defaults == PS_ENOMEM)
 		return no_defaults;
 	d->paranoid_error = -ps__os_read_long(PS__PARANOID_FILE, &d->paranoid);
-	if (ps__probe_head("/proc/self/status", d->status, sizeof d->status) < 0)
+	if (ps__os_read_head("/proc/self/status", d->status, sizeof d->status) < 0)
 		d->status[0] = '\0';
 	int stop = diagnose_take_steps(d);
 	if (stop)

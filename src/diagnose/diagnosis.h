@@ -107,8 +107,6 @@ bool ps__probe_is_scheduled(int fd, bool *is_certain);
 /* A counting event of this type; is_user: without the kernel and the
  * hypervisor. */
 struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);
-/* The first bytes of a file that may be long: their number, or -errno. */
-ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes);
 /* "EACCES" and its like; other errnos in words. */
 const char *ps__probe_errno(int error);
 

@@ -132,7 +132,7 @@ static const char *kernel_find_container_sign(void)
 	char head[2];
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		if (ps__probe_head(signs[i], head, sizeof head) >= 0)
+		if (ps__os_read_head(signs[i], head, sizeof head) >= 0)
 			return signs[i];
 	}
 	return NULL;

@@ -71,7 +71,7 @@ void ps__diagnose_cgroup(struct ps__diagnosis *d)
 	char folder[PATH_MAX], byte[2];
 
 	if (ps__cgroup_own(folder, sizeof folder) != PS_OK) {
-		bool is_known = ps__probe_head("/proc/self/mounts", byte, sizeof byte) >= 0;
+		bool is_known = ps__os_read_head("/proc/self/mounts", byte, sizeof byte) >= 0;
 		ps__draft_fact(d, is_known ? PS_FINDING_ABSENT : PS_FINDING_UNKNOWN,
 		               "--method cgroup can't be used: %s.", ps_error_detail());
 		return;
@@ -103,7 +103,7 @@ static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 	bool is_capable = has_admin || (has_bpf && has_perfmon);
 	bool is_filtered = ps__proc_status_number(d->status, "Seccomp", 10, 0) == 2;
 	char byte[2];
-	ssize_t types = ps__probe_head(PS__BTF_FILE, byte, sizeof byte);
+	ssize_t types = ps__os_read_head(PS__BTF_FILE, byte, sizeof byte);
 
 	ps__draft_fact(d,
 	               code == PS_ENOSUPP ? PS_FINDING_ABSENT

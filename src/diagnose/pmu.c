@@ -52,10 +52,10 @@ static const char *pmu_find_hypervisor(void)
 {
 	char head[8192];
 
-	if (ps__probe_head("/proc/cpuinfo", head, sizeof head) > 0 &&
+	if (ps__os_read_head("/proc/cpuinfo", head, sizeof head) > 0 &&
 	    pmu_has_word(head, "hypervisor"))
 		return "the flag hypervisor in /proc/cpuinfo";
-	if (ps__probe_head("/sys/hypervisor/type", head, sizeof head) > 0)
+	if (ps__os_read_head("/sys/hypervisor/type", head, sizeof head) > 0)
 		return "/sys/hypervisor/type";
 	return NULL;
 }

@@ -129,21 +129,6 @@ bool ps__probe_is_scheduled(int fd, bool *is_certain)
 	return false;
 }
 
-ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes)
-{
-	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	ssize_t length = ps__os_read_retried(fd, buffer, size_bytes - 1);
-	int error = length < 0 ? errno : 0;
-	ps__os.close(fd);
-	if (error)
-		return -error;
-	buffer[length] = '\0';
-	return length;
-}
-
 const char *ps__probe_errno(int error)
 {
 	static const struct {

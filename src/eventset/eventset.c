@@ -7,6 +7,7 @@
 #include "eventset/control.h"
 #include "store/aggregate.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define ATTACH_IN_PAPI                                                                         \
@@ -133,6 +134,20 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 	set->counters.task = task;
 }
 
+/* A thread's number stands for its process. Where no /proc is mounted the caller must know. */
+static int attach_open(struct ps__task *task, enum ps__target_kind kind, pid_t tid,
+                       const char *call)
+{
+	pid_t process = kind == PS__TARGET_PROCESS ? ps__locate_process(tid) : tid;
+	int result = ps__task_open(task, process > 0 ? process : tid);
+
+	if (result != PS_OK || process > 0 || !ps__locate_has_proc())
+		return result;
+	ps__task_close(task);
+	return ps__fail(PS_ESYS, "%s: the process of %d is not known (/proc/%d/status: %s)", call,
+	                (int)tid, (int)tid, strerror(-process));
+}
+
 static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid,
                        const char *call)
 {
@@ -145,8 +160,7 @@ static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t
 		result = ps__fail(PS_EINVAL, "%s: %d is no number of a thread or process", call,
 		                  (int)tid);
 	else
-		result = ps__task_open(&task,
-		                       kind == PS__TARGET_PROCESS ? ps__locate_process(tid) : tid);
+		result = attach_open(&task, kind, tid, call);
 	if (result == PS_OK) {
 		task.is_process = kind == PS__TARGET_PROCESS;
 		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = task.tid, .cpu = -1},

@@ -65,7 +65,7 @@ bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out);
 /* Is /proc mounted? What stands there about tasks can't be known else. */
 bool ps__locate_has_proc(void);
 
-/* The process that a thread belongs to; tid where /proc doesn't tell. */
+/* The process that a thread belongs to; -errno if that isn't known. */
 pid_t ps__locate_process(pid_t tid);
 
 /* Does a thread of this process still run? One that is ending is waited for, a second at most, so

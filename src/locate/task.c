@@ -27,7 +27,6 @@
 #define FIELDS_FROM_NAME_TO_START   20
 #define FIELDS_FROM_NAME_TO_CPU     37
 #define LARGEST_NUMBER              (INT64_MAX / 100)
-#define STATUS_BYTES                4096
 #define MOST_CPUS                   (1 << 24)
 
 /* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
@@ -42,6 +41,10 @@
 
 /* The kernel refuses a mask smaller than its own before it looks for the task. */
 #define LARGEST_MASK_CPUS 65536
+
+/* Tgid is the fourth line of a status file, behind the task's name. The list of groups, which may
+ * have any length, comes later. */
+#define STATUS_HEAD_BYTES 512
 
 bool ps__locate_has_proc(void)
 {
@@ -219,12 +222,14 @@ bool ps__task_is_zombie(const struct ps__task *task)
 
 pid_t ps__locate_process(pid_t tid)
 {
-	char path[64], status[STATUS_BYTES];
+	char path[64], status[STATUS_HEAD_BYTES];
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-	if (ps__os_read_file(path, status, sizeof status) < 0)
-		return tid;
-	return (pid_t)ps__proc_status_number(status, "Tgid", 10, (unsigned long long)tid);
+	ssize_t length = ps__os_read_head(path, status, sizeof status);
+	if (length < 0)
+		return (pid_t)length;
+	pid_t process = (pid_t)ps__proc_status_number(status, "Tgid", 10, 0);
+	return process > 0 ? process : -EINVAL;
 }
 
 char ps__task_state(pid_t tid)

@@ -78,6 +78,12 @@ static int check_process(pid_t pid)
 
 	if (process == pid)
 		return PS_OK;
+	if (process < 0)
+		return ps__fail(
+		    PS_ESYS,
+		    "ps_session_create: the process of %d is not known (/proc/%d/status: "
+		    "%s)",
+		    (int)pid, (int)pid, strerror(-process));
 	return ps__fail(PS_EINVAL,
 	                "ps_session_create: %d is a thread of process %d: give the process, or "
 	                "observe one thread by a sampler",
@@ -102,9 +108,9 @@ static int session_fill(struct ps_session *session, const struct ps_session_opti
 	if (result != PS_OK)
 		return result;
 	if (session->pid != getpid()) {
-		result = check_process(session->pid);
+		result = ps__task_open(&session->task, session->pid);
 		if (result == PS_OK)
-			result = ps__task_open(&session->task, session->pid);
+			result = check_process(session->pid);
 		session->task.is_process = true;
 	}
 	return result == PS_OK ? ps__session_open_stop(session) : result;

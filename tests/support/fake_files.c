@@ -236,6 +236,8 @@ int fake__open(const char *path, int flags)
 		fake__violation("open(%s): without O_CLOEXEC", path);
 	if (is_gone(path))
 		return fake__fail(ENOENT);
+	if (!file_find(path))
+		fake__task_put_status(path);
 	file = file_find(path);
 	task = file ? NULL : task_of_path(path);
 	if (file && file->error)

@@ -94,6 +94,8 @@ struct fake_task *fake__task_find(pid_t tid);
 void fake__task_move(struct fake_task *task,
                      int cpu); /* with context-switch records for who listens */
 char *fake__task_stat(const struct fake_task *task);
+/* Makes the file if the path is /proc/<tid>/status of a task: each is a process. */
+void fake__task_put_status(const char *path);
 void fake__tasks_reset(void);
 bool fake__cpu_in_list(const char *list, int cpu);
 int fake__list_last(const char *list);

@@ -139,6 +139,19 @@ char *fake__task_stat(const struct fake_task *task)
 	return text;
 }
 
+void fake__task_put_status(const char *path)
+{
+	char status[128];
+	int tid, length = 0;
+
+	if (sscanf(path, "/proc/%d/status%n", &tid, &length) != 1 || !length || path[length] ||
+	    !fake__task_find(tid))
+		return;
+	snprintf(status, sizeof(status), "Name:\t%s\nTgid:\t%d\nPid:\t%d\n",
+	         fake__task_find(tid)->comm, tid, tid);
+	fake__file_put(path, status);
+}
+
 void fake__tasks_reset(void)
 {
 	while (tasks) {

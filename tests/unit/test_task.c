@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU in the text of /proc/TID/stat: what a name may hold, and texts that tell no CPU. */
+/* The CPU in the text of /proc/TID/stat: what a name may hold, and texts that tell no CPU. The
+ * process of a thread, in its status file. */
 #include "locate/locate.h"
 #include "support/scene.h"
+
+#include <errno.h>
+#include <perfsage/session.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* The fields between the name and the CPU: state to exit_signal. */
 #define FIELDS                                                                                   \
@@ -51,6 +57,53 @@ START_TEST(a_text_of_another_form_tells_no_cpu)
 }
 END_TEST
 
+static void put_status(const char *process, size_t groups)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	fprintf(stream, "Name:\tsolver\nUmask:\t0022\nState:\tR (running)\n%s\nGroups:\t", process);
+	for (size_t group = 0; group < groups; group++)
+		fprintf(stream, "%zu ", 4000000000 + group);
+	fprintf(stream, "\nCapEff:\t0\n");
+	fclose(stream);
+	fake_file("/proc/501/status", text);
+	free(text);
+}
+
+/* A user may have 65536 groups. */
+START_TEST(a_process_is_known_whatever_groups_it_has)
+{
+	put_status("Tgid:\t500", 1);
+	ck_assert_int_eq(ps__locate_process(501), 500);
+	put_status("Tgid:\t500", 65536);
+	ck_assert_int_eq(ps__locate_process(501), 500);
+}
+END_TEST
+
+START_TEST(a_task_of_unknown_process_is_not_taken_for_one)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_session *session = NULL;
+
+	ck_assert_int_eq(ps__locate_process(501), -ENOENT);
+	fake_task(501, "solver", 1);
+	put_status("Ngid:\t0", 1);
+	ck_assert_int_eq(ps__locate_process(501), -EINVAL);
+	check_fails(ps_eventset_attach_process(set, 501), PS_ESYS);
+	fake_file_error("/proc/501/status", EACCES);
+	ck_assert_int_eq(ps__locate_process(501), -EACCES);
+	check_fails(ps_eventset_attach_process(set, 501), PS_ESYS);
+	check_detail("the process of 501 is not known (/proc/501/status: Permission denied)");
+	check_fails(ps_session_create(&session, 501, NULL), PS_ESYS);
+	check_detail("the process of 501 is not known");
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	check_ok(ps_eventset_attach_tid(set, 501));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("task");
@@ -60,5 +113,7 @@ int main(void)
 	tcase_add_test(tests, a_name_may_hold_anything);
 	tcase_add_test(tests, a_text_that_is_cut_tells_no_cpu);
 	tcase_add_test(tests, a_text_of_another_form_tells_no_cpu);
+	tcase_add_test(tests, a_process_is_known_whatever_groups_it_has);
+	tcase_add_test(tests, a_task_of_unknown_process_is_not_taken_for_one);
 	return scene_run(suite);
 }
