@@ -67,14 +67,22 @@ static void give_back(struct ps_log *log, size_t index)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* Nothing was written to it. A file's last block is taken again, so that the file has no hole. */
+/* Nothing was written to it. A file's last block is taken again. Others stay empty, and say so: a
+ * block of zeros in a closed log counts as damaged. */
 static void take_back(struct ps_log *log, size_t index)
 {
+	const uint64_t empty = PS__LOG_EMPTY_MAGIC;
+
 	give_back(log, index);
+	if (log->file.ring_blocks)
+		return;
 	pthread_mutex_lock(&log->lock);
-	if (!log->file.ring_blocks && log->next == index + 1)
+	bool is_last = log->next == index + 1;
+	if (is_last)
 		log->next = index;
 	pthread_mutex_unlock(&log->lock);
+	if (!is_last)
+		ps__log_file_write(&log->file, &empty, offset_of(&log->file, index), sizeof empty);
 }
 
 static int map(const struct ps__log_file *file, struct ps__log_page *page)

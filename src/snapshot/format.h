@@ -15,6 +15,7 @@
 #define PS__LOG_BYTE_ORDER  0x01020304u
 #define PS__LOG_VERSION     1u
 #define PS__LOG_BLOCK_MAGIC 0x4b434f4c42475350u /* "PSGBLOCK" */
+#define PS__LOG_EMPTY_MAGIC 0x5954504d45475350u /* "PSGEMPTY": the block is never used */
 #define PS__LOG_CLOSE_MAGIC 0x45534f4c43475350u /* "PSGCLOSE" */
 /* Blocks begin at multiples of it: no kernel has larger pages. */
 #define PS__LOG_ALIGNMENT  ((size_t)64 * 1024)

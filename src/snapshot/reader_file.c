@@ -225,7 +225,8 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	    ps__log_read_at(reader, ps__log_block_offset(reader, index), &block, sizeof block);
 
 	/* Not taken yet; or it was in the ring's, and is being replaced. */
-	if (result != PS_OK || (block.magic == 0 && index >= reader->closed_blocks))
+	if (result != PS_OK || (block.magic == 0 && index >= reader->closed_blocks) ||
+	    block.magic == PS__LOG_EMPTY_MAGIC)
 		return result;
 	result =
 	    block.magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, &block) : PS_EINVAL;

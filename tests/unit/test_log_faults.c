@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define BLOCK   65536
@@ -349,6 +351,57 @@ START_TEST(a_child_does_not_write_into_its_parents_file)
 }
 END_TEST
 
+/* Another stream takes the block behind the one that can't be mapped. */
+static struct ps_log_stream *overtaking;
+
+void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd, off_t offset)
+{
+	struct ps_log_stream *other = overtaking;
+
+	if (other && flags & MAP_SHARED && fd >= 0) {
+		overtaking = NULL;
+		check_ok(ps__log_next_block(other));
+		return errno = ENOMEM, MAP_FAILED;
+	}
+	/* The kernel's call returns a pointer. */
+	return (void *)syscall(SYS_mmap, address, size_bytes, protection, flags, fd, offset);
+}
+
+START_TEST(a_block_that_can_not_be_mapped_is_no_damage)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *one = log_stream(log, set), *two = log_stream(log, set);
+	off_t size = log_size();
+
+	log_record(one, 1);
+	log_record(two, 2);
+	overtaking = two;
+	check_fails(ps__log_next_block(one), PS_ESYS);
+	check_detail("can't be mapped");
+	ck_assert_int_eq(log_size(), size + 2 * BLOCK);
+	log_record(one, 3);
+	log_record(two, 4);
+	for (int is_closed = 0; is_closed < 2; is_closed++) {
+		struct ps_log_reader *reader = log_reader();
+		struct ps_log_record record = {.size = sizeof record};
+		ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+		while (ps_log_next(reader, &record) == PS_OK)
+			ck_assert_uint_gt((uint64_t)log_units(reader), 0);
+		ck_assert_uint_eq(log_info(reader, 0).records, 2);
+		ck_assert_uint_eq(log_info(reader, 0).missing, 0);
+		ck_assert_uint_eq(log_info(reader, 1).records, 2);
+		ps_log_close(reader);
+		if (is_closed)
+			break;
+		ps_log_stream_destroy(one);
+		ps_log_stream_destroy(two);
+		ps_log_destroy(log);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log faults");
@@ -364,5 +417,6 @@ int main(void)
 	tcase_add_test(tests, a_point_that_was_left_keeps_its_snapshot);
 	tcase_add_test(tests, a_record_that_was_left_is_not_overwritten);
 	tcase_add_test(tests, a_child_does_not_write_into_its_parents_file);
+	tcase_add_test(tests, a_block_that_can_not_be_mapped_is_no_damage);
 	return scene_run(suite);
 }
