@@ -3,6 +3,7 @@
 #include "tools/log_intervals.h"
 
 #include "base/os.h"
+#include "store/sum.h"
 #include "tools/command.h"
 #include "tools/terminal.h"
 
@@ -42,9 +43,11 @@ static size_t find_places(struct interval_output *output, const struct tool_log_
 		bool is_there = false;
 		for (size_t event = 0; event < all->event_count; event++)
 			is_there |= sums[event].count || sums[event].unknown;
+		struct ps_value total = sums->total;
+		ps__value_finish(&total);
 		if (is_there)
 			output->places[count++] =
-			    (struct interval_place){index, sums->count > 0, sums->total.value};
+			    (struct interval_place){index, sums->count > 0, total.value};
 	}
 	if (count <= output->most_components)
 		return count;

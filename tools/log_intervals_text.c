@@ -83,6 +83,15 @@ static void put_times(struct interval_output *output, const struct interval_row 
 	}
 }
 
+static void add_mean(struct ps__buffer *text, const struct interval_row *row)
+{
+	const struct ps_value *total = &row->sum->total;
+
+	ps__buffer_add(text, "%s", ps__known_prefix_of_some(total, &row->look));
+	ps__number_add_plain(text, row->statistics.mean * row->look.scale);
+	ps__buffer_add(text, "%s", ps__known_mark(total->status, total->flags, &row->look));
+}
+
 /* A number of one interval is as well known as the least known one. */
 static void put_counts(struct interval_output *output, const struct interval_row *row,
                        struct ps__buffer *text)
@@ -94,12 +103,7 @@ static void put_counts(struct interval_output *output, const struct interval_row
 
 	ps__known_add_value(text, &value, &row->look);
 	set_number(output, COLUMN_SUM, text);
-	ps__buffer_add(text, "%s",
-	               value.status == PS_STATUS_SCALED       ? "~"
-	               : value.status == PS_STATUS_INCOMPLETE ? ">="
-	                                                      : "");
-	ps__number_add_plain(text, all->mean * row->look.scale);
-	ps__buffer_add(text, "%s", ps__known_mark(value.status, value.flags, &row->look));
+	add_mean(text, row);
 	set_number(output, COLUMN_MEAN, text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		value.value = numbers[index];

@@ -57,6 +57,7 @@ void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out)
 	long double total = 0;
 
 	*out = (struct tool_log_statistics){0};
+	ps__value_finish(&sum->total);
 	qsort(sum->numbers, sum->count, sizeof *sum->numbers, compare_numbers);
 	for (size_t index = 0; index < sum->count; index++) {
 		total += (long double)sum->numbers[index];

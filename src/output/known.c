@@ -184,12 +184,19 @@ const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps_
 	return look->si ? " u" : "u";
 }
 
-/* The least that it can be may be an estimate, too. */
+/* The least that it can be is what was counted; or an estimate, if it is a share. */
 static const char *known_prefix_of(const struct ps_value *value, const struct ps__look *look)
 {
 	if (value->status == PS_STATUS_INCOMPLETE)
-		return value->running_ns < value->enabled_ns || look->is_share ? ">=~" : ">=";
+		return look->is_share ? ">=~" : ">=";
 	return value->status == PS_STATUS_SCALED || look->is_share ? "~" : "";
+}
+
+const char *ps__known_prefix_of_some(const struct ps_value *weakest, const struct ps__look *look)
+{
+	if (weakest->status == PS_STATUS_INCOMPLETE && weakest->running_ns < weakest->enabled_ns)
+		return ">=~";
+	return known_prefix_of(weakest, look);
 }
 
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
@@ -212,7 +219,7 @@ void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value,
 {
 	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", known_prefix_of(value, look));
+	ps__buffer_add(buffer, "%s", ps__known_prefix_of_some(value, look));
 	if (!look->si && look->scale == 1)
 		ps__number_add_fixed(buffer, mean, 0);
 	else

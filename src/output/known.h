@@ -42,6 +42,10 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
                         const struct ps__look *look);
 
+/* The sign before a number that is drawn from several values, as a mean, of which the sum is known
+ * so: of a lower bound's some may be estimates. "", "~", ">=" or ">=~". */
+const char *ps__known_prefix_of_some(const struct ps_value *weakest, const struct ps__look *look);
+
 /* The same for a metric; nothing where its divisor is 0. */
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
                           const struct ps__look *look);

@@ -58,6 +58,7 @@ unit_tests = \
 	tests/unit/test_per_cpu \
 	tests/unit/test_layout \
 	tests/unit/test_lines \
+	tests/unit/test_known \
 	tests/unit/test_list \
 	tests/unit/test_looks \
 	tests/unit/test_listen \
@@ -243,6 +244,7 @@ tests_unit_liball_la_LIBADD = tests/support/libsupport.la $(layers)
 LDADD = tests/unit/liball.la $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_known_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_masks_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_show_LDADD = tools/libtools.la $(LDADD)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The signs before numbers that are no counts: one value's, and those of several together. */
+#include "base/os.h"
+#include "output/known.h"
+#include "support/scene.h"
+#include "tools/log_sums.h"
+
+static const struct ps__look plain = {.unit = "", .scale = 1};
+static const struct ps__look share = {.unit = "", .scale = 1, .is_share = true};
+
+/* Half of the time the counter was elsewhere. */
+static const struct ps_value lacking = {.value = 100,
+                                        .raw = 100,
+                                        .enabled_ns = 2000,
+                                        .running_ns = 1000,
+                                        .status = PS_STATUS_INCOMPLETE};
+static const struct ps_value scaled = {
+    .value = 600, .raw = 300, .enabled_ns = 2000, .running_ns = 1000, .status = PS_STATUS_SCALED};
+
+static void expect(const struct ps_value *value, const struct ps__look *look, const char *text)
+{
+	struct ps__buffer buffer = {0};
+
+	ps__known_add_value(&buffer, value, look);
+	ck_assert_str_eq(ps__buffer_text(&buffer), text);
+	ps__buffer_clear(&buffer);
+}
+
+START_TEST(a_lower_bound_is_what_was_counted)
+{
+	expect(&lacking, &plain, ">=100");
+	expect(&scaled, &plain, "~600");
+	expect(&lacking, &share, ">=~100");
+	expect(&scaled, &share, "~600");
+}
+END_TEST
+
+START_TEST(a_mean_of_lower_bounds_and_estimates_is_neither)
+{
+	struct ps__buffer buffer = {0};
+
+	ps__known_add_mean(&buffer, &lacking, 350, &plain);
+	ck_assert_str_eq(ps__buffer_text(&buffer), ">=~350");
+	ps__buffer_clear(&buffer);
+	ck_assert_str_eq(ps__known_prefix_of_some(&scaled, &plain), "~");
+	ck_assert_str_eq(ps__known_prefix_of_some(&lacking, &plain), ">=~");
+	struct ps_value whole = lacking;
+	whole.running_ns = whole.enabled_ns;
+	ck_assert_str_eq(ps__known_prefix_of_some(&whole, &plain), ">=");
+}
+END_TEST
+
+/* An interval's estimate is no part of a sum that says of itself that it is the least. */
+START_TEST(a_sum_of_lower_bounds_and_estimates_is_a_lower_bound)
+{
+	struct tool_log_sum sum = {.count = 0};
+	struct tool_log_statistics statistics;
+
+	ck_assert_int_eq(tool_log_sum_add(&sum, &scaled), 0);
+	ck_assert_int_eq(tool_log_sum_add(&sum, &lacking), 0);
+	tool_log_sum_up(&sum, &statistics);
+	expect(&sum.total, &plain, ">=400");
+	ck_assert_double_eq(statistics.mean, 350);
+	ps__os_free(sum.numbers);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("known");
+	TCase *tests = scene_case(suite, "known");
+
+	tcase_add_test(tests, a_lower_bound_is_what_was_counted);
+	tcase_add_test(tests, a_mean_of_lower_bounds_and_estimates_is_neither);
+	tcase_add_test(tests, a_sum_of_lower_bounds_and_estimates_is_a_lower_bound);
+	return scene_run(suite);
+}
