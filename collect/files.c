@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See files.h. The program may put another file in the place of a descriptor: nothing must be
- * written there. */
+/* See files.h. The program may put another file in the place of a descriptor: each use looks whose
+ * it is. A program that does so between the look and the write has the text in its file. */
 #include "collect/files.h"
 
 #include "base/kept.h"

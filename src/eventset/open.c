@@ -135,12 +135,16 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
 }
 
-/* Time shares that were taken for lack of anything better. */
+/* Time shares, or looks, that were taken for lack of anything better. */
 static void note_second_best(struct ps_eventset *set, const struct refusal *refusal)
 {
+	const char *how = set->attribution.method == &ps__method_looks
+	                      ? "looks at the CPUs of the tasks"
+	                      : "the time on each CPU";
+
 	if (set->attribution.method->split == PS__SPLIT_TIMES && refusal->code != PS_OK)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "%.440s; the counts are shared out by the time on each CPU", refusal->why);
+		         "%.440s; the counts are shared out by %s", refusal->why, how);
 }
 
 /* Opens one instance, as the counts can't be split. */

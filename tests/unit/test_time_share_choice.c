@@ -156,6 +156,7 @@ START_TEST(so_many_descriptors_that_opening_them_takes_long_are_for_those_who_de
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
 	ck_assert_ptr_eq(set->attribution.method, &ps__method_looks);
 	ck_assert_ptr_nonnull(strstr(why, "takes 64000 file descriptors"));
+	ck_assert_ptr_nonnull(strstr(why, "shared out by looks at the CPUs of the tasks"));
 	ck_assert_uint_eq(fake_count(FAKE_PERF_EVENT_OPEN), 500 * 2);
 	ps_eventset_destroy(set);
 }
