@@ -7,7 +7,7 @@
 
 #include "base/os.h"
 #include "locate/locate.h"
-#include "output/buffer.h"
+#include "tools/file.h"
 #include "tools/terminal.h"
 
 #include <dirent.h>
@@ -29,20 +29,10 @@
 #define MOST_BYTES  65536
 #define FOLDER_MODE 0755
 
-static char *cgroup_file(const char *folder, const char *name)
-{
-	struct ps__buffer path = {0};
-
-	ps__buffer_add(&path, "%s/%s", folder, name);
-	char *copy = path.failed ? NULL : ps__os_strdup(ps__buffer_text(&path));
-	ps__buffer_clear(&path);
-	return copy;
-}
-
 /* Moves a process there. 0, or an errno. */
 static int cgroup_move(const char *folder, const char *pid)
 {
-	char *path = cgroup_file(folder, "cgroup.procs");
+	char *path = tool_file_path(folder, "cgroup.procs");
 	int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	int error = !path ? ENOMEM : fd < 0 ? errno : 0;
 
@@ -68,7 +58,7 @@ static void cgroup_sweep(const char *home)
 		long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
 		if (*end || pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			continue;
-		char *folder = cgroup_file(home, entry->d_name);
+		char *folder = tool_file_path(home, entry->d_name);
 		if (folder)
 			rmdir(folder);
 		ps__os_free(folder);
@@ -96,7 +86,7 @@ int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t 
 	cgroup_sweep(home);
 	snprintf(number, sizeof number, PREFIX "%d", (int)getpid());
 	cgroup->home = ps__os_strdup(home);
-	cgroup->folder = cgroup_file(home, number);
+	cgroup->folder = tool_file_path(home, number);
 	if (!cgroup->home || !cgroup->folder) {
 		snprintf(why, why_bytes, "out of memory");
 		cgroup_forget(cgroup);
@@ -121,7 +111,7 @@ int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t 
 /* To where perfsage is, which they would have been in. */
 static void cgroup_send_home(const struct tool_cgroup *cgroup)
 {
-	char *path = cgroup_file(cgroup->folder, "cgroup.procs");
+	char *path = tool_file_path(cgroup->folder, "cgroup.procs");
 	FILE *list = path ? fopen(path, "re") : NULL;
 	char line[32];
 
@@ -159,7 +149,7 @@ double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup)
 {
 	static const char name[] = "usage_usec ";
 	char text[MOST_BYTES];
-	char *path = cgroup->folder ? cgroup_file(cgroup->folder, "cpu.stat") : NULL;
+	char *path = cgroup->folder ? tool_file_path(cgroup->folder, "cpu.stat") : NULL;
 	ssize_t length = path ? ps__os_read_file(path, text, sizeof text) : -1;
 
 	ps__os_free(path);

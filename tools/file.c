@@ -279,3 +279,14 @@ void tool_file_discard(struct tool_file *file)
 	file_close(file);
 	tool_part_destroy(&file->part, false);
 }
+
+char *tool_file_path(const char *folder, const char *name)
+{
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *path = ps__os_calloc(bytes, 1);
+
+	if (!path)
+		return errno = ENOMEM, NULL;
+	snprintf(path, bytes, "%s/%s", folder, name);
+	return path;
+}

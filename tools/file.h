@@ -52,6 +52,9 @@ int tool_part_check(const struct tool_part *part);
  * -1 with errno if that failed. */
 int tool_part_finish(struct tool_part *part);
 
+/* "FOLDER/NAME", for ps__os_free; NULL with errno. */
+char *tool_file_path(const char *folder, const char *name);
+
 /* file.c: what is written to. */
 
 struct tool_file {

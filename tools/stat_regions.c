@@ -133,21 +133,9 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	return 0;
 }
 
-/* NULL with errno. */
-static char *regions_path(const char *folder, const char *name)
-{
-	size_t bytes = strlen(folder) + strlen(name) + 2;
-	char *path = ps__os_calloc(bytes, 1);
-
-	if (!path)
-		return errno = ENOMEM, NULL;
-	snprintf(path, bytes, "%s/%s", folder, name);
-	return path;
-}
-
 static char *regions_make_file(const char *folder, const char *name)
 {
-	char *copy = regions_path(folder, name);
+	char *copy = tool_file_path(folder, name);
 	int fd = copy ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 	if (fd >= 0) {
 		close(fd);
@@ -167,7 +155,7 @@ static int regions_make_folder(struct stat_regions *regions)
 		return tool_complain("--regions: no folder for reports: TMPDIR: %s",
 		                     strerror(errno)),
 		       -1;
-	char *folder = regions_path(root, "perfsage-XXXXXX");
+	char *folder = tool_file_path(root, "perfsage-XXXXXX");
 	if (!folder || !mkdtemp(folder)) {
 		tool_complain("--regions: no folder for the reports of processes in '%s': %s", root,
 		              strerror(errno));

@@ -5,20 +5,16 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/snapshot.h"
+#include "locate/locate.h"
 
 #include <errno.h>
 #include <sched.h>
 
-#define POSSIBLE "/sys/devices/system/cpu/possible"
-
 static int read_possible_cpus(void)
 {
-	char text[4096];
-	int max = -1;
+	size_t end = ps__locate_possible_end();
 
-	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
-		max = ps__list_max(text);
-	return max < 0 ? CPU_SETSIZE : max + 1;
+	return end ? (int)end : CPU_SETSIZE;
 }
 
 /* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */

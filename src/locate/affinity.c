@@ -12,6 +12,8 @@
 #define FIRST_MASK_CPUS   1024u
 #define LARGEST_MASK_CPUS 65536u
 
+#define LIST_BYTES 4096
+
 #define WORD_CPUS (8 * sizeof(unsigned long))
 
 /* A task's mask. Each ps_start reads one: only a large one is allocated. */
@@ -92,14 +94,30 @@ int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context),
 	return result;
 }
 
+/* False: the kernel doesn't tell. */
+static bool read_possible(char text[LIST_BYTES])
+{
+	return ps__os_read_file("/sys/devices/system/cpu/possible", text, LIST_BYTES) > 0;
+}
+
+size_t ps__locate_count_possible(void)
+{
+	char text[LIST_BYTES];
+
+	return read_possible(text) ? ps__list_count(text) : 0;
+}
+
+size_t ps__locate_possible_end(void)
+{
+	char text[LIST_BYTES];
+	int most = read_possible(text) ? ps__list_max(text) : -1;
+
+	return most < 0 ? 0 : (size_t)most + 1;
+}
+
 bool ps__locate_is_possible(int cpu)
 {
-	char text[4096];
+	char text[LIST_BYTES];
 
-	if (cpu < 0)
-		return false;
-	/* Where the kernel doesn't say, opening the event will. */
-	if (ps__os_read_file("/sys/devices/system/cpu/possible", text, sizeof text) < 0)
-		return true;
-	return ps__list_contains(text, cpu);
+	return cpu >= 0 && (!read_possible(text) || ps__list_contains(text, cpu));
 }

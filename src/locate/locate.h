@@ -20,7 +20,11 @@ int ps__locate_only_cpu(pid_t tid);
  * that number, 0 at the end, or -errno: the mask can't be told. tid 0: the caller. */
 int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context);
 
-/* Can there be a CPU of this number, online or not? */
+/* The CPUs that there can be, online or not: how many; and the largest number plus 1. 0: the kernel
+ * doesn't tell. Not for a reading: a file is read. */
+size_t ps__locate_count_possible(void);
+size_t ps__locate_possible_end(void);
+/* Can there be a CPU of this number? Yes where the kernel doesn't tell: opening the event will. */
 bool ps__locate_is_possible(int cpu);
 
 /* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used

@@ -2,6 +2,7 @@
 # A suite for each file or behaviour, linked with the layers and the fake kernel of tests/support.
 unit_tests = \
 	tests/unit/test_add_attr \
+	tests/unit/test_affinity \
 	tests/unit/test_aggregate \
 	tests/unit/test_alike \
 	tests/unit/test_arena \
