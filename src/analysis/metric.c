@@ -251,14 +251,17 @@ static bool metric_is_first(const struct ps__recording *recording, size_t column
 	struct ps__metric_ask chosen = {first, ask->modifier, false};
 	struct ps__metric_places places;
 
+	/* This first: the walks below are over all recordings, of which there may be thousands. */
+	if (!ps__metric_find_columns(recording, ask, &places) ||
+	    places.at[ask->metric->lead] != (ptrdiff_t)column)
+		return false;
 	for (const struct ps__recording *before = ps__recording_first(recording->topology);
 	     before != recording; before = before->next) {
 		if (ps__metric_find_columns(before, ask, &places))
 			return false;
 	}
 	ps__metric_choose(&chosen, recording->topology);
-	return chosen.metric == ask->metric && ps__metric_find_columns(recording, ask, &places) &&
-	       places.at[ask->metric->lead] == (ptrdiff_t)column;
+	return chosen.metric == ask->metric;
 }
 
 static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording,
