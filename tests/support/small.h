@@ -19,9 +19,13 @@ static inline int ps_test_size(int full, int small)
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define PS_TESTS_LOOK_FOR_RACES 1
+#elif __has_feature(address_sanitizer)
+#define PS_TESTS_LOOK_AT_MEMORY 1
 #endif
 #elif defined(__SANITIZE_THREAD__)
 #define PS_TESTS_LOOK_FOR_RACES 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define PS_TESTS_LOOK_AT_MEMORY 1
 #endif
 
 /* ThreadSanitizer finds nothing in a test with one thread, and makes it slow. */

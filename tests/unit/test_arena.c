@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block memory: zeroed, aligned, apart from each other, given back whole; an absurd size fails. */
 #include "support/scene.h"
+#include "support/unmarked.h"
 #include "topology/arena.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #define CPUS    4
 #define MOST    4000 /* rounds */
-#define ROUNDS  ((unsigned)ps_test_serial_size(MOST, 1000))
+#define ROUNDS  ((unsigned)ps_test_serial_size(MOST, 400))
 #define RECORDS 700 /* more than a block has */
 
 /* Numbers that are the same everywhere. */

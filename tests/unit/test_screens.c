@@ -132,9 +132,9 @@ int main(void)
 		printf("SKIP: screens: there is no terminal here\n");
 		return EXIT_SUCCESS;
 	}
-	tcase_add_loop_test(tests, doctor_fits, 0, MACHINES);
-	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, MACHINES);
-	tcase_add_loop_test(tests, list_fits_and_is_the_same_on_each_machine, 0, MACHINES);
+	tcase_add_loop_test(tests, doctor_fits, 0, machine_count());
+	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, machine_count());
+	tcase_add_loop_test(tests, list_fits_and_is_the_same_on_each_machine, 0, machine_count());
 	tcase_add_test(tests, stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy);
 	return scene_run(suite);
 }

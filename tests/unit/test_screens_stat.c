@@ -9,7 +9,6 @@
 #include "support/machines.h"
 #include "support/regions.h"
 #include "support/screen.h"
-#include "support/small.h"
 #include "tools/stat_tasks.h"
 
 #include <stdlib.h>
@@ -366,7 +365,7 @@ END_TEST
 int main(void)
 {
 	/* The large ones open thousands of events. */
-	int largest = ps_test_serial_size(MACHINES, 2);
+	int largest = machine_count();
 	Suite *suite = suite_create("screens_stat");
 	TCase *tests = scene_case_of(suite, "screens_stat", scene_setup, teardown);
 

@@ -4,6 +4,7 @@
  * moved and dropped; each answer is compared with that of a plain array.
  */
 #include "support/rows.h"
+#include "support/small.h"
 #include "support/unmarked.h"
 
 /* Times between readings. */
@@ -131,7 +132,8 @@ START_TEST(after_rows_were_taken_off_others_are_found)
 {
 	for (size_t row = 0; row < 300; row++)
 		rows_append(patterns[_i](row));
-	for (int round = 0; round < 400; round++) {
+	int rounds = ps_test_serial_size(400, 60);
+	for (int round = 0; round < rounds; round++) {
 		size_t taken = rows_random() % 70;
 		for (; taken > 0 && held.count > 1; taken--) {
 			rows_move_to_end(rows_random() % held.count);

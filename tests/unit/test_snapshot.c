@@ -5,6 +5,7 @@
  */
 #include "test_snapshot.h"
 #include "eventset/eventset.h"
+#include "support/small.h"
 
 #include <stdlib.h>
 
@@ -161,8 +162,9 @@ START_TEST(readings_and_snapshots_do_not_disturb_each_other)
 	struct ps_snapshot *first = taken(set), *last = NULL;
 	long long counted[CPUS] = {0};
 	uint64_t timestamps[2] = {0, 0};
+	unsigned rounds = (unsigned)ps_test_serial_size(4000, 500);
 
-	for (unsigned round = 0; round < 4000; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		int cpu = (int)next_number(CPUS);
 		unsigned amount = next_number(100), what = next_number(10);
 		if (next_number(3) == 0) {

@@ -4,6 +4,7 @@
  * any allocation. test_import_file.c has XML files, test_import_limits.c what is too large.
  */
 #include "support/fixture.h"
+#include "support/small.h"
 #include "topology/tree.h"
 
 #include <errno.h>
@@ -104,10 +105,14 @@ END_TEST
 
 START_TEST(a_tree_of_4096_threads_loads)
 {
-	struct ps_topology *topology = fixture_synthetic("pack:2 l3:8 l2:128 l1d:1 core:1 pu:2");
+	int cores = ps_test_serial_size(128, 16), threads = 2 * 8 * cores * 2;
+	char tree[64];
 
-	ck_assert_uint_eq(ps_component_thread_count(ps_topology_root(topology)), 4096);
-	ck_assert_int_eq(ps_thread_cpu(ps_topology_thread(topology, 4095)), 4095);
+	snprintf(tree, sizeof tree, "pack:2 l3:8 l2:%d l1d:1 core:1 pu:2", cores);
+	struct ps_topology *topology = fixture_synthetic(tree);
+	ck_assert_uint_eq(ps_component_thread_count(ps_topology_root(topology)), (size_t)threads);
+	ck_assert_int_eq(ps_thread_cpu(ps_topology_thread(topology, threads - 1)),
+	                 threads - 1);
 	ps_topology_destroy(topology);
 }
 END_TEST
