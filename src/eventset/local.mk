@@ -11,6 +11,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/control.h \
 	src/eventset/cost.c \
 	src/eventset/counter.c \
+	src/eventset/crowd.c \
+	src/eventset/crowd.h \
 	src/eventset/enter.c \
 	src/eventset/event_names.c \
 	src/eventset/events.c \

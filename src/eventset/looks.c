@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
-#include "base/vector.h"
+#include "eventset/crowd.h"
 #include "locate/locate.h"
 
 #include <errno.h>
@@ -21,27 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define BUCKETS 4096
-
-/* A task, or the first task of a process that is not counted: it stands for that process. */
-struct seen {
-	pid_t pid;
-	pid_t tid;
-	size_t root; /* root_count: not known; or */
-	int64_t start_ticks;
-	uint64_t ran_ns;
-	ptrdiff_t next; /* in its bucket */
-};
-#define NOT_COUNTED SIZE_MAX
-
-/* The tasks that one look saw. */
-struct crowd {
-	struct seen *seen;
-	size_t count;
-	size_t room;
-	ptrdiff_t buckets[BUCKETS];
-};
 
 struct ps__looks {
 	pid_t pid;
@@ -53,56 +32,25 @@ struct ps__looks {
 	uint64_t *row;     /* and one for ps__looks_times */
 	bool is_begun;     /* a whole look was taken since ps__looks_begin */
 	bool is_cut_short; /* this look: something could not be read */
-	struct crowd crowds[2];
+	struct ps__crowd crowds[2];
 	size_t before; /* which of them is that of the last look */
 };
 
-static void crowd_clear(struct crowd *crowd)
-{
-	crowd->count = 0;
-	for (size_t bucket = 0; bucket < BUCKETS; bucket++)
-		crowd->buckets[bucket] = -1;
-}
-
-static ptrdiff_t *crowd_bucket(struct crowd *crowd, pid_t tid)
-{
-	return &crowd->buckets[(size_t)tid % BUCKETS];
-}
-
-static struct seen *crowd_find(struct crowd *crowd, pid_t tid)
-{
-	ptrdiff_t index = *crowd_bucket(crowd, tid);
-
-	while (index >= 0 && crowd->seen[index].tid != tid)
-		index = crowd->seen[index].next;
-	return index >= 0 ? &crowd->seen[index] : NULL;
-}
-
-static struct crowd *crowd_before(struct ps__looks *looks)
+static struct ps__crowd *crowd_before(struct ps__looks *looks)
 {
 	return &looks->crowds[looks->before];
 }
 
 /* It grows in this look. */
-static struct crowd *crowd_now(struct ps__looks *looks)
+static struct ps__crowd *crowd_now(struct ps__looks *looks)
 {
 	return &looks->crowds[1 - looks->before];
 }
 
-static void crowd_add(struct ps__looks *looks, struct seen one)
+static void look_keep(struct ps__looks *looks, struct ps__seen one)
 {
-	struct crowd *crowd = crowd_now(looks);
-	struct seen *grown = ps__vector_reserve(crowd->seen, crowd->count, crowd->count + 1,
-	                                        &crowd->room, sizeof *grown);
-
-	if (!grown) {
+	if (!ps__crowd_add(crowd_now(looks), one))
 		looks->is_cut_short = true;
-		return;
-	}
-	crowd->seen = grown;
-	one.next = *crowd_bucket(crowd, one.tid);
-	grown[crowd->count] = one;
-	*crowd_bucket(crowd, one.tid) = (ptrdiff_t)crowd->count++;
 }
 
 static size_t count_possible_cpus(void)
@@ -152,8 +100,8 @@ void ps__looks_destroy(struct ps__looks *looks)
 void ps__looks_begin(struct ps__looks *looks)
 {
 	looks->is_begun = false;
-	crowd_clear(&looks->crowds[0]);
-	crowd_clear(&looks->crowds[1]);
+	ps__crowd_clear(&looks->crowds[0]);
+	ps__crowd_clear(&looks->crowds[1]);
 	ps__looks_forget(looks);
 }
 
@@ -183,7 +131,7 @@ static ssize_t look_read(struct ps__looks *looks, const char *path, char *text, 
 }
 
 /* The first number of schedstat is the time on CPUs in ns; 0 where the kernel doesn't keep it. */
-static bool look_read_ran(struct ps__looks *looks, struct seen *task)
+static bool look_read_ran(struct ps__looks *looks, struct ps__seen *task)
 {
 	char path[80], text[128];
 
@@ -193,7 +141,7 @@ static bool look_read_ran(struct ps__looks *looks, struct seen *task)
 	return length >= 0;
 }
 
-static bool look_read_stat(struct ps__looks *looks, const struct seen *task,
+static bool look_read_stat(struct ps__looks *looks, const struct ps__seen *task,
                            struct ps__task_stat *stat)
 {
 	char path[80], text[1152];
@@ -226,33 +174,33 @@ static size_t find_root(const struct ps__looks *looks, pid_t tid)
 	return root ? (size_t)(root - looks->roots) : looks->root_count;
 }
 
-static bool is_counted(const struct seen *task)
+static bool is_counted(const struct ps__seen *task)
 {
-	return task && task->root != NOT_COUNTED;
+	return task && task->root != PS__NOT_COUNTED;
 }
 
 static bool is_below(struct ps__looks *looks, pid_t parent)
 {
-	return is_counted(crowd_find(crowd_now(looks), parent)) ||
-	       is_counted(crowd_find(crowd_before(looks), parent));
+	return is_counted(ps__crowd_find(crowd_now(looks), parent)) ||
+	       is_counted(ps__crowd_find(crowd_before(looks), parent));
 }
 
 /* A number that was another task's when it was seen before. A process may be a foreign one now. */
-static void look_at_new(struct ps__looks *looks, struct seen *task,
+static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
                         const struct ps__task_stat *stat)
 {
 	bool is_first = task->tid == task->pid;
 
 	task->root = is_first && looks->is_begun && !is_below(looks, stat->parent)
-	                 ? NOT_COUNTED
+	                 ? PS__NOT_COUNTED
 	                 : find_root(looks, task->tid);
 }
 
 static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
 {
-	struct seen task = {.pid = pid, .tid = tid};
-	const struct seen *before = crowd_find(crowd_before(looks), tid);
-	const struct seen *first = crowd_find(crowd_now(looks), pid);
+	struct ps__seen task = {.pid = pid, .tid = tid};
+	const struct ps__seen *before = ps__crowd_find(crowd_before(looks), tid);
+	const struct ps__seen *first = ps__crowd_find(crowd_now(looks), pid);
 	struct ps__task_stat stat;
 
 	if (first && !is_counted(first))
@@ -260,7 +208,7 @@ static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
 	if (!look_read_ran(looks, &task))
 		return;
 	if (is_counted(before) && task.ran_ns > 0 && before->ran_ns == task.ran_ns) {
-		crowd_add(looks, *before);
+		look_keep(looks, *before);
 		return;
 	}
 	if (!look_read_stat(looks, &task, &stat))
@@ -277,7 +225,7 @@ static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
 	uint64_t known_ns = is_counted(before) ? before->ran_ns : 0;
 	if (looks->is_begun && is_counted(&task) && task.ran_ns > known_ns)
 		look_credit(looks, task.root, stat.cpu, task.ran_ns - known_ns);
-	crowd_add(looks, task);
+	look_keep(looks, task);
 }
 
 struct folder {
@@ -318,7 +266,7 @@ static void look_at_process(struct ps__looks *looks, pid_t pid)
  * seen is taken for a foreign one. */
 static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 {
-	const struct seen process = {.pid = pid, .tid = pid, .root = NOT_COUNTED};
+	const struct ps__seen process = {.pid = pid, .tid = pid, .root = PS__NOT_COUNTED};
 	bool was_cut_short = looks->is_cut_short;
 	struct ps__task_stat stat = {0};
 
@@ -327,7 +275,7 @@ static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 	        : look_read_stat(looks, &process, &stat) && is_below(looks, stat.parent))
 		look_at_process(looks, pid);
 	else if (looks->is_cut_short == was_cut_short)
-		crowd_add(looks, process);
+		look_keep(looks, process);
 }
 
 static int visit_process(const char *name, void *context)
@@ -337,30 +285,30 @@ static int visit_process(const char *name, void *context)
 
 	if (pid <= 0)
 		return 0;
-	const struct seen *before = crowd_find(crowd_before(looks), pid);
+	const struct ps__seen *before = ps__crowd_find(crowd_before(looks), pid);
 	if (!before)
 		look_at_new_process(looks, pid);
 	else if (is_counted(before))
 		look_at_process(looks, pid);
 	else
-		crowd_add(looks, *before);
+		look_keep(looks, *before);
 	return 0;
 }
 
 /* A task that can't be read now would else be taken for new at the next look, with all its time. */
 static void keep_the_rest(struct ps__looks *looks)
 {
-	struct crowd *before = crowd_before(looks);
+	struct ps__crowd *before = crowd_before(looks);
 
 	for (size_t index = 0; index < before->count; index++) {
-		if (!crowd_find(crowd_now(looks), before->seen[index].tid))
-			crowd_add(looks, before->seen[index]);
+		if (!ps__crowd_find(crowd_now(looks), before->seen[index].tid))
+			look_keep(looks, before->seen[index]);
 	}
 }
 
 void ps__looks_take(struct ps__looks *looks)
 {
-	crowd_clear(crowd_now(looks));
+	ps__crowd_clear(crowd_now(looks));
 	looks->is_cut_short = false;
 	look_list(looks, "/proc", visit_process, looks);
 	if (looks->is_cut_short)
