@@ -22,6 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The kernel brings a task's time up to date at its ticks, and may tell it in these. */
+#define LARGEST_LAG_NS 20000000u
+
 struct ps__looks {
 	pid_t pid;
 	const pid_t *roots;
@@ -30,8 +33,10 @@ struct ps__looks {
 	uint64_t *times;   /* a row for each root; the next one of tasks whose root isn't known; */
 	uint64_t *sums;    /* and their sums; */
 	uint64_t *row;     /* and one for ps__looks_times */
-	bool is_begun;     /* a whole look was taken since ps__looks_begin */
+	bool has_looked;   /* a whole look was taken: what is not known since is new */
+	bool is_begun;     /* and one since ps__looks_begin */
 	bool is_cut_short; /* this look: something could not be read */
+	uint64_t whole_ns; /* when the last whole look began, by CLOCK_BOOTTIME */
 	struct ps__crowd crowds[2];
 	size_t before; /* which of them is that of the last look */
 };
@@ -83,7 +88,8 @@ struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_co
 	}
 	looks->sums = looks->times + (root_count + 1) * looks->cpus;
 	looks->row = looks->sums + looks->cpus;
-	ps__looks_begin(looks);
+	ps__crowd_clear(&looks->crowds[0]);
+	ps__crowd_clear(&looks->crowds[1]);
 	return looks;
 }
 
@@ -100,8 +106,6 @@ void ps__looks_destroy(struct ps__looks *looks)
 void ps__looks_begin(struct ps__looks *looks)
 {
 	looks->is_begun = false;
-	ps__crowd_clear(&looks->crowds[0]);
-	ps__crowd_clear(&looks->crowds[1]);
 	ps__looks_forget(looks);
 }
 
@@ -151,9 +155,9 @@ static bool look_read_stat(struct ps__looks *looks, const struct ps__seen *task,
 	return length > 0 && ps__task_parse(text, (size_t)length, stat);
 }
 
-static uint64_t ticks_to_ns(int64_t ticks)
+static uint64_t tick_ns(void)
 {
-	return (uint64_t)ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+	return UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static int compare_tids(const void *one, const void *other)
@@ -169,7 +173,7 @@ static size_t find_root(const struct ps__looks *looks, pid_t tid)
 
 	if (looks->root_count == 1)
 		return 0;
-	if (!looks->is_begun)
+	if (!looks->has_looked)
 		root = bsearch(&tid, looks->roots, looks->root_count, sizeof tid, compare_tids);
 	return root ? (size_t)(root - looks->roots) : looks->root_count;
 }
@@ -191,9 +195,47 @@ static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
 {
 	bool is_first = task->tid == task->pid;
 
-	task->root = is_first && looks->is_begun && !is_below(looks, stat->parent)
+	task->root = is_first && looks->has_looked && !is_below(looks, stat->parent)
 	                 ? PS__NOT_COUNTED
 	                 : find_root(looks, task->tid);
+}
+
+/* Another thread than the first one executed a program: it then has the first one's number, with
+ * the time of its own life. */
+static bool was_other_thread(const struct ps__looks *looks, const struct ps__seen *task,
+                             const struct ps__task_stat *stat, uint64_t ran_ns)
+{
+	return task->tid == task->pid && stat->threads == 1 &&
+	       ran_ns > ps__os_clock_ns(CLOCK_BOOTTIME) - looks->whole_ns + LARGEST_LAG_NS;
+}
+
+/* The longest that a thread of the task's process was seen to run, but no longer than the task. */
+static uint64_t find_known(struct ps__looks *looks, const struct ps__seen *task)
+{
+	const struct ps__crowd *before = crowd_before(looks);
+	uint64_t known_ns = 0;
+
+	for (size_t index = 0; index < before->count; index++) {
+		const struct ps__seen *one = &before->seen[index];
+		if (one->pid == task->pid && one->ran_ns <= task->ran_ns && one->ran_ns > known_ns)
+			known_ns = one->ran_ns;
+	}
+	return known_ns;
+}
+
+/* The time of a task since the last look. before: NULL if no look has seen it; one that is older
+ * than the last look was missed by that, and its time isn't known. */
+static uint64_t look_time_since(struct ps__looks *looks, const struct ps__seen *task,
+                                const struct ps__task_stat *stat, const struct ps__seen *before)
+{
+	uint64_t known_ns = before ? before->ran_ns : 0;
+
+	if (!looks->is_begun || task->ran_ns <= known_ns ||
+	    (!before && task->start_ticks < (int64_t)(looks->whole_ns / tick_ns())))
+		return 0;
+	if (before && was_other_thread(looks, task, stat, task->ran_ns - known_ns))
+		known_ns = find_known(looks, task);
+	return task->ran_ns - known_ns;
 }
 
 static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
@@ -214,7 +256,7 @@ static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
 	if (!look_read_stat(looks, &task, &stat))
 		return;
 	if (task.ran_ns == 0)
-		task.ran_ns = ticks_to_ns(stat.ran_ticks);
+		task.ran_ns = (uint64_t)stat.ran_ticks * tick_ns();
 	task.start_ticks = stat.start_ticks;
 	if (is_counted(before) && before->start_ticks != task.start_ticks)
 		before = NULL;
@@ -222,9 +264,10 @@ static void look_at_task(struct ps__looks *looks, pid_t pid, pid_t tid)
 		task.root = before->root;
 	else
 		look_at_new(looks, &task, &stat);
-	uint64_t known_ns = is_counted(before) ? before->ran_ns : 0;
-	if (looks->is_begun && is_counted(&task) && task.ran_ns > known_ns)
-		look_credit(looks, task.root, stat.cpu, task.ran_ns - known_ns);
+	if (is_counted(&task))
+		look_credit(
+		    looks, task.root, stat.cpu,
+		    look_time_since(looks, &task, &stat, is_counted(before) ? before : NULL));
 	look_keep(looks, task);
 }
 
@@ -270,7 +313,7 @@ static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 	bool was_cut_short = looks->is_cut_short;
 	struct ps__task_stat stat = {0};
 
-	if (!looks->is_begun
+	if (!looks->has_looked
 	        ? pid == looks->pid
 	        : look_read_stat(looks, &process, &stat) && is_below(looks, stat.parent))
 		look_at_process(looks, pid);
@@ -308,6 +351,8 @@ static void keep_the_rest(struct ps__looks *looks)
 
 void ps__looks_take(struct ps__looks *looks)
 {
+	uint64_t now_ns = ps__os_clock_ns(CLOCK_BOOTTIME);
+
 	ps__crowd_clear(crowd_now(looks));
 	looks->is_cut_short = false;
 	look_list(looks, "/proc", visit_process, looks);
@@ -315,7 +360,11 @@ void ps__looks_take(struct ps__looks *looks)
 		keep_the_rest(looks);
 	looks->before = 1 - looks->before;
 	/* One that was cut short at the beginning would take old tasks for new ones. */
-	looks->is_begun = looks->is_begun || !looks->is_cut_short;
+	if (looks->is_cut_short)
+		return;
+	looks->has_looked = true;
+	looks->is_begun = true;
+	looks->whole_ns = now_ns;
 }
 
 static uint64_t row_sum(const struct ps__looks *looks, const uint64_t *row)

@@ -17,7 +17,8 @@ struct ps__looks;
 struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_count);
 void ps__looks_destroy(struct ps__looks *looks);
 
-/* The next look begins anew: it credits no time, and knows which processes are not the set's. */
+/* The next whole look credits no time: what tasks ran until then is not counted. Which tasks are
+ * the set's stays known. */
 void ps__looks_begin(struct ps__looks *looks);
 
 /* Looks at all tasks. What can't be looked at now is left to the next look. */

@@ -62,6 +62,7 @@ struct ps__task_stat {
 	int cpu;
 	int64_t
 	    start_ticks; /* since the machine's start: no other task of this number has the same */
+	int64_t threads; /* of its process */
 	int64_t ran_ticks; /* user and system time */
 };
 bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out);

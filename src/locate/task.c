@@ -175,6 +175,7 @@ bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out)
 	*out = (struct ps__task_stat){
 	    .parent = (pid_t)parse_number(stat, length, FIELDS_FROM_NAME_TO_PARENT),
 	    .cpu = ps__task_parse_cpu(stat, length),
+	    .threads = parse_number(stat, length, FIELDS_FROM_NAME_TO_THREADS),
 	    .start_ticks = parse_number(stat, length, FIELDS_FROM_NAME_TO_START),
 	    .ran_ticks = user + system,
 	};

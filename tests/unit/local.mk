@@ -62,6 +62,7 @@ unit_tests = \
 	tests/unit/test_known \
 	tests/unit/test_list \
 	tests/unit/test_looks \
+	tests/unit/test_looks_again \
 	tests/unit/test_listen \
 	tests/unit/test_attribution \
 	tests/unit/test_attribution_records \
@@ -226,6 +227,7 @@ EXTRA_DIST += \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
 	tests/unit/test_log.h \
+	tests/unit/test_looks.h \
 	tests/unit/test_place.h \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Looks at tasks that a set knows already, or should: after a pause or another start, and tasks
+ * that a look missed. test_looks.c has the rest.
+ */
+#include "test_looks.h"
+
+static void show_child(pid_t pid, pid_t parent, int cpu, uint64_t ran_ns)
+{
+	show((struct shown){
+	    .pid = pid, .tid = pid, .parent = parent, .start = 9, .cpu = cpu, .ran_ns = ran_ns});
+}
+
+static void stop(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+}
+
+/* Its counters go on: the kernel counts the children that came before. */
+static struct ps_eventset *started_with_child(void)
+{
+	struct ps_eventset *set = started();
+
+	show_child(400, 1, 1, 5 * MS); /* foreign */
+	show_child(600, 500, 2, 5 * MS);
+	take(set);
+	return set;
+}
+
+static void check_child_alone(struct ps_eventset *set)
+{
+	show_child(400, 1, 1, 50 * MS);
+	show_child(600, 500, 2, 9 * MS);
+	show_child(700, 600, 3, 4 * MS);
+	fake_advance(PAGE_FAULTS, 16);
+	uint64_t timestamp = take(set);
+	check_part(2, timestamp, 8, PS_ATTRIBUTION_MIXED);
+	check_part(3, timestamp, 8, PS_ATTRIBUTION_MIXED);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(a_resumed_set_knows_its_children)
+{
+	struct ps_eventset *set = started_with_child();
+
+	check_ok(ps_pause(set));
+	show_root(1, 1300 * MS); /* that is not counted */
+	show_child(600, 500, 1, 5 * MS);
+	check_ok(ps_resume(set));
+	check_child_alone(set);
+}
+END_TEST
+
+START_TEST(a_set_that_is_started_again_knows_its_children)
+{
+	struct ps_eventset *set = started_with_child();
+
+	stop(set);
+	show_root(1, 1300 * MS);
+	show_child(600, 500, 1, 5 * MS);
+	check_ok(ps_start(set));
+	check_child_alone(set);
+}
+END_TEST
+
+START_TEST(a_child_that_came_in_a_pause_is_known)
+{
+	struct ps_eventset *set = started();
+
+	check_ok(ps_pause(set));
+	show_child(600, 500, 1, 5 * MS);
+	check_ok(ps_resume(set));
+	check_child_alone(set);
+}
+END_TEST
+
+START_TEST(a_reset_forgets_the_time_until_then)
+{
+	struct ps_eventset *set = started_with_child();
+
+	show_root(1, 1300 * MS);
+	check_ok(ps_reset(set));
+	check_child_alone(set);
+}
+END_TEST
+
+/* The first look after a resume must be whole: the times before are not counted. */
+START_TEST(a_resume_whose_look_fails_credits_no_old_time)
+{
+	struct ps_eventset *set = started_with_child();
+
+	check_ok(ps_pause(set));
+	show_root(1, 1300 * MS);
+	fake_fail_always(FAKE_LIST, EMFILE);
+	check_ok(ps_resume(set));
+	fake_fail_always(FAKE_LIST, 0);
+	ps__set_look(set);
+	check_child_alone(set);
+}
+END_TEST
+
+/* A list of threads may leave some out while others end. */
+START_TEST(a_thread_that_a_look_missed_is_not_credited_its_whole_life)
+{
+	struct ps_eventset *set = started();
+
+	show_thread(501, 3, 800 * MS);
+	ps__set_look(set);
+	take(set);
+	hide(500, 501);
+	fake_set_clock(20000 * MS, 1000);
+	ps__set_look(set);
+	show_thread(501, 3, 801 * MS);
+	show_root(0, 1002 * MS);
+	fake_advance(PAGE_FAULTS, 10);
+	check_part(0, take(set), 10, PS_ATTRIBUTION_MIXED);
+	show_thread(501, 3, 804 * MS); /* from then on it is known */
+	show_root(0, 1003 * MS);
+	fake_advance(PAGE_FAULTS, 8);
+	uint64_t timestamp = take(set);
+	check_part(0, timestamp, 2, PS_ATTRIBUTION_MIXED);
+	check_part(3, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Another thread that calls execve has the first one's number from then on, and the time of its
+ * own life. */
+START_TEST(the_thread_that_executed_a_program_is_not_credited_its_whole_life)
+{
+	struct ps_eventset *set = started();
+
+	check_ok(ps_pause(set));
+	show_thread(501, 3, 3600000 * MS);
+	check_ok(ps_resume(set));
+	show_thread(501, 3, 3600006 * MS);
+	ps__set_look(set);
+	hide(500, 501);
+	show_root(2, 3600008 * MS);
+	fake_advance(PAGE_FAULTS, 8);
+	uint64_t timestamp = take(set);
+	check_part(3, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 2, PS_ATTRIBUTION_MIXED);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("looks_again");
+	TCase *tests = scene_case(suite, "looks_again");
+
+	tcase_add_test(tests, a_resumed_set_knows_its_children);
+	tcase_add_test(tests, a_set_that_is_started_again_knows_its_children);
+	tcase_add_test(tests, a_child_that_came_in_a_pause_is_known);
+	tcase_add_test(tests, a_reset_forgets_the_time_until_then);
+	tcase_add_test(tests, a_resume_whose_look_fails_credits_no_old_time);
+	tcase_add_test(tests, a_thread_that_a_look_missed_is_not_credited_its_whole_life);
+	tcase_add_test(tests, the_thread_that_executed_a_program_is_not_credited_its_whole_life);
+	return scene_run(suite);
+}
