@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "eventset/crowd.h"
 #include "locate/locate.h"
 
@@ -29,10 +30,14 @@ struct ps__looks {
 	pid_t pid;
 	const pid_t *roots;
 	size_t root_count;
-	size_t cpus;       /* columns of times */
+	size_t cpus; /* the last one is any that is out of range */
+	/* The CPUs with any time, as they came, are the columns of times; column: of each CPU, if
+	 * visited has it there */
+	size_t *visited, *column;
+	size_t visited_count;
 	uint64_t *times;   /* a row for each root; the next one of tasks whose root isn't known; */
-	uint64_t *sums;    /* and their sums; */
 	uint64_t *row;     /* and one for ps__looks_times */
+	uint64_t *sums;    /* of each row of times */
 	bool has_looked;   /* a whole look was taken: what is not known since is new */
 	bool is_begun;     /* and one since ps__looks_begin */
 	bool is_cut_short; /* this look: something could not be read */
@@ -80,14 +85,16 @@ struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_co
 	looks->roots = roots;
 	looks->root_count = root_count;
 	looks->cpus = count_possible_cpus() + 1;
-	looks->times = ps__os_calloc((root_count + 3) * looks->cpus, sizeof *looks->times);
-	if (!looks->times) {
-		ps__os_free(looks);
+	looks->times = ps__os_calloc((root_count + 2) * (looks->cpus + 1), sizeof *looks->times);
+	looks->visited = ps__os_calloc(2 * looks->cpus, sizeof *looks->visited);
+	if (!looks->times || !looks->visited) {
+		ps__looks_destroy(looks);
 		ps__fail_memory("looks at a process");
 		return NULL;
 	}
-	looks->sums = looks->times + (root_count + 1) * looks->cpus;
-	looks->row = looks->sums + looks->cpus;
+	looks->column = looks->visited + looks->cpus;
+	looks->row = looks->times + (root_count + 1) * looks->cpus;
+	looks->sums = looks->row + looks->cpus;
 	ps__crowd_clear(&looks->crowds[0]);
 	ps__crowd_clear(&looks->crowds[1]);
 	return looks;
@@ -99,6 +106,7 @@ void ps__looks_destroy(struct ps__looks *looks)
 		return;
 	ps__os_free(looks->crowds[0].seen);
 	ps__os_free(looks->crowds[1].seen);
+	ps__os_free(looks->visited);
 	ps__os_free(looks->times);
 	ps__os_free(looks);
 }
@@ -109,12 +117,24 @@ void ps__looks_begin(struct ps__looks *looks)
 	ps__looks_forget(looks);
 }
 
+static size_t look_column(struct ps__looks *looks, int cpu)
+{
+	size_t place = cpu >= 0 && (size_t)cpu < looks->cpus - 1 ? (size_t)cpu : looks->cpus - 1;
+	size_t column = looks->column[place];
+
+	if (column < looks->visited_count && looks->visited[column] == place)
+		return column;
+	looks->visited[looks->visited_count] = place;
+	looks->column[place] = looks->visited_count;
+	return looks->visited_count++;
+}
+
 static void look_credit(struct ps__looks *looks, size_t root, int cpu, uint64_t ran_ns)
 {
-	size_t column = cpu >= 0 && (size_t)cpu < looks->cpus - 1 ? (size_t)cpu : looks->cpus - 1;
-
-	looks->times[root * looks->cpus + column] += ran_ns;
-	looks->sums[column] += ran_ns;
+	if (ran_ns == 0)
+		return;
+	looks->times[root * looks->cpus + look_column(looks, cpu)] += ran_ns;
+	looks->sums[root] += ran_ns;
 }
 
 /* A task that has ended or is hidden is no failure: the next look won't see it either. */
@@ -349,7 +369,7 @@ static void keep_the_rest(struct ps__looks *looks)
 	}
 }
 
-void ps__looks_take(struct ps__looks *looks)
+static void look_at_all(struct ps__looks *looks)
 {
 	uint64_t now_ns = ps__os_clock_ns(CLOCK_BOOTTIME);
 
@@ -367,13 +387,14 @@ void ps__looks_take(struct ps__looks *looks)
 	looks->whole_ns = now_ns;
 }
 
-static uint64_t row_sum(const struct ps__looks *looks, const uint64_t *row)
+/* A jump out of a handler must not leave it: it allocates, and a look is credited as a whole. */
+void ps__looks_take(struct ps__looks *looks)
 {
-	uint64_t sum = 0;
+	struct ps__held held;
 
-	for (size_t cpu = 0; cpu < looks->cpus; cpu++)
-		sum += row[cpu];
-	return sum;
+	ps__signals_hold(&held);
+	look_at_all(looks);
+	ps__signals_release(&held);
 }
 
 const uint64_t *ps__looks_times(struct ps__looks *looks, size_t root, uint64_t spent_ns,
@@ -381,30 +402,39 @@ const uint64_t *ps__looks_times(struct ps__looks *looks, size_t root, uint64_t s
 {
 	const uint64_t *own = looks->times + root * looks->cpus;
 	const uint64_t *others = looks->times + looks->root_count * looks->cpus;
-	uint64_t own_ns = row_sum(looks, own), others_ns = row_sum(looks, others);
-	uint64_t rest_ns = spent_ns > own_ns ? spent_ns - own_ns : 0;
+	uint64_t own_ns = looks->sums[root], others_ns = looks->sums[looks->root_count];
+	uint64_t rest_ns = spent_ns > own_ns && others_ns > 0 ? spent_ns - own_ns : 0;
 
-	for (size_t cpu = 0; cpu < looks->cpus; cpu++) {
-		looks->row[cpu] = own[cpu];
-		if (others_ns > 0)
-			looks->row[cpu] +=
-			    (uint64_t)((unsigned __int128)rest_ns * others[cpu] / others_ns);
+	*total_ns = 0;
+	for (size_t column = 0; column < looks->visited_count; column++) {
+		looks->row[column] = own[column];
+		if (rest_ns > 0 && others[column] > 0)
+			looks->row[column] +=
+			    (uint64_t)((unsigned __int128)rest_ns * others[column] / others_ns);
+		*total_ns += looks->row[column];
 	}
-	*total_ns = row_sum(looks, looks->row);
 	return looks->row;
 }
 
-const uint64_t *ps__looks_sums(struct ps__looks *looks)
+size_t ps__looks_visited(const struct ps__looks *looks)
 {
-	return looks->sums;
+	return looks->visited_count;
 }
 
-size_t ps__looks_cpus(const struct ps__looks *looks)
+int ps__looks_cpu(const struct ps__looks *looks, size_t index)
 {
-	return looks->cpus;
+	size_t place = looks->visited[index];
+
+	return place < looks->cpus - 1 ? (int)place : -1;
 }
 
 void ps__looks_forget(struct ps__looks *looks)
 {
-	memset(looks->times, 0, (looks->root_count + 2) * looks->cpus * sizeof *looks->times);
+	for (size_t row = 0; row <= looks->root_count; row++) {
+		if (looks->sums[row] > 0)
+			memset(looks->times + row * looks->cpus, 0,
+			       looks->visited_count * sizeof *looks->times);
+		looks->sums[row] = 0;
+	}
+	looks->visited_count = 0;
 }

@@ -24,17 +24,18 @@ void ps__looks_begin(struct ps__looks *looks);
 /* Looks at all tasks. What can't be looked at now is left to the next look. */
 void ps__looks_take(struct ps__looks *looks);
 
+/* How many CPUs have any time since the last ps__looks_forget; and the n'th one of them, -1 for any
+ * that is out of range. */
+size_t ps__looks_visited(const struct ps__looks *looks);
+int ps__looks_cpu(const struct ps__looks *looks, size_t index);
+
 /*
- * By CPU, the last one for all that are out of range: the time of a root's tasks since the last
- * ps__looks_forget, or a guess in proportion to it. spent_ns is what the kernel has counted; where
- * there are several roots, the root's own time is completed to it by that of tasks whose root isn't
- * known. *total_ns is the sum. Valid until the next call.
+ * On each of these CPUs the time of a root's tasks, or a guess in proportion to it. spent_ns is
+ * what the kernel has counted; where there are several roots, the root's own time is completed to
+ * it by that of tasks whose root isn't known. *total_ns is the sum. Valid until the next call.
  */
 const uint64_t *ps__looks_times(struct ps__looks *looks, size_t root, uint64_t spent_ns,
                                 uint64_t *total_ns);
-/* Which CPUs have any time at all: the same for all roots. */
-const uint64_t *ps__looks_sums(struct ps__looks *looks);
-size_t ps__looks_cpus(const struct ps__looks *looks);
 void ps__looks_forget(struct ps__looks *looks);
 
 #endif

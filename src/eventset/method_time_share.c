@@ -47,7 +47,7 @@ void ps__set_look(struct ps_eventset *set)
 }
 
 /* The time of a root's tasks since the last fetch, as its clocks and looks tell. */
-struct look {
+struct root_times {
 	size_t root;
 	size_t first, end; /* its clocks */
 	size_t cpus;       /* that have one */
@@ -60,8 +60,9 @@ struct look {
 	uint64_t gap_ns;   /* which was this much */
 	uint64_t spent_ns; /* on the CPUs that have a clock */
 	uint64_t away_ns;  /* on others */
-	const uint64_t
-	    *seen_ns;       /* by CPU, by looks; valid for one root at a time. NULL: no looks */
+	/* By looks, on the CPUs that they visited; valid for one root at a time. NULL: the clocks
+	 * tell */
+	const uint64_t *seen_ns;
 	uint64_t shared_ns; /* by which the counts are shared out: in all */
 };
 
@@ -76,7 +77,7 @@ static bool is_visited(const struct ps_eventset *set, size_t index)
 	return set->counters.target.clocks[index].cpu != PS__CLOCK_ANY && ran_ns(set, index) > 0;
 }
 
-static void look_at_clock(const struct ps_eventset *set, size_t index, struct look *look)
+static void add_clock(const struct ps_eventset *set, size_t index, struct root_times *times)
 {
 	int cpu = set->counters.target.clocks[index].cpu;
 	uint64_t passed = set->counters.backend->clocks[index].enabled_ns -
@@ -86,20 +87,20 @@ static void look_at_clock(const struct ps_eventset *set, size_t index, struct lo
 	if (cpu == PS__CLOCK_ANY) {
 		const struct ps__clock_time *now = &set->counters.backend->clocks[index];
 		const struct ps__clock_time *then = &set->attribution.time_share.known[index];
-		look->has_any = true;
-		look->whole_ns = ran;
-		look->gap_ns = now->running_ns - now->earlier_ns;
-		look->least_ns = ran > look->gap_ns ? ran - look->gap_ns : 0;
-		look->gap_ns += then->running_ns - then->earlier_ns;
+		times->has_any = true;
+		times->whole_ns = ran;
+		times->gap_ns = now->running_ns - now->earlier_ns;
+		times->least_ns = ran > times->gap_ns ? ran - times->gap_ns : 0;
+		times->gap_ns += then->running_ns - then->earlier_ns;
 		return;
 	}
-	look->cpus++;
-	look->spent_ns += ran;
+	times->cpus++;
+	times->spent_ns += ran;
 	if (ran == 0)
 		return;
-	look->visited++;
-	look->last = cpu;
-	look->is_steady = ran == passed;
+	times->visited++;
+	times->last = cpu;
+	times->is_steady = ran == passed;
 }
 
 /* The time that the kernel counted of a root's tasks, seen or not. */
@@ -111,56 +112,52 @@ static uint64_t enabled_ns(const struct ps_eventset *set, size_t root)
 }
 
 /* first: the clock behind those of the roots before. */
-static struct look look_at_root(const struct ps_eventset *set, size_t root, size_t first)
+static struct root_times times_of_root(const struct ps_eventset *set, size_t root, size_t first)
 {
 	const struct ps__target *target = &set->counters.target;
-	struct look look = {.root = root, .first = first, .end = first};
+	struct root_times times = {.root = root, .first = first, .end = first};
 
-	while (look.end < target->clock_count && target->clocks[look.end].root == root)
-		look_at_clock(set, look.end++, &look);
-	if (look.whole_ns > look.spent_ns &&
-	    look.whole_ns - look.spent_ns > look.whole_ns / LARGEST_LAG)
-		look.away_ns = look.whole_ns - look.spent_ns;
-	look.shared_ns = look.spent_ns + look.away_ns;
-	if (set->attribution.time_share.looks)
-		look.seen_ns = ps__looks_times(set->attribution.time_share.looks, root,
-		                               enabled_ns(set, root), &look.shared_ns);
-	return look;
+	while (times.end < target->clock_count && target->clocks[times.end].root == root)
+		add_clock(set, times.end++, &times);
+	if (times.whole_ns > times.spent_ns &&
+	    times.whole_ns - times.spent_ns > times.whole_ns / LARGEST_LAG)
+		times.away_ns = times.whole_ns - times.spent_ns;
+	times.shared_ns = times.spent_ns + times.away_ns;
+	return times;
 }
 
 /*
  * The clock of a task that runs elsewhere is enabled there. But the kernel forgets that time if the
  * task ends there, and the clock for any CPU has it.
  */
-static bool was_elsewhere(const struct look *look)
+static bool was_elsewhere(const struct root_times *times)
 {
-	if (!look->is_steady || look->gap_ns > LARGEST_SKEW_NS)
+	if (!times->is_steady || times->gap_ns > LARGEST_SKEW_NS)
 		return true;
-	if (look->spent_ns > look->whole_ns)
-		return look->spent_ns - look->whole_ns > LARGEST_SKEW_NS;
-	return look->least_ns > look->spent_ns &&
-	       look->least_ns - look->spent_ns > SHORTEST_STAY_NS;
+	if (times->spent_ns > times->whole_ns)
+		return times->spent_ns - times->whole_ns > LARGEST_SKEW_NS;
+	return times->least_ns > times->spent_ns &&
+	       times->least_ns - times->spent_ns > SHORTEST_STAY_NS;
 }
 
 /*
  * The one CPU on which the root's tasks were since the last fetch; PS__STAYED_NOWHERE: not known.
  * Without a clock for any CPU each CPU has one, and the others stood still.
  */
-static int stay_of(const struct look *look)
+static int stay_of(const struct root_times *times)
 {
-	if (look->visited != 1 || (look->has_any && was_elsewhere(look)))
+	if (times->visited != 1 || (times->has_any && was_elsewhere(times)))
 		return PS__STAYED_NOWHERE;
-	return look->last;
+	return times->last;
 }
 
 static int find_seen_slots(struct ps_eventset *set)
 {
 	struct ps__looks *looks = set->attribution.time_share.looks;
-	size_t cpus = looks ? ps__looks_cpus(looks) : 0;
+	size_t count = looks ? ps__looks_visited(looks) : 0;
 
-	for (size_t cpu = 0; cpu < cpus; cpu++) {
-		if (ps__looks_sums(looks)[cpu] > 0 &&
-		    !ps__set_slot(set, cpu < cpus - 1 ? (int)cpu : -1))
+	for (size_t index = 0; index < count; index++) {
+		if (!ps__set_slot(set, ps__looks_cpu(looks, index)))
 			return PS_ENOMEM;
 	}
 	return PS_OK;
@@ -172,15 +169,15 @@ static int find_slots(struct ps_eventset *set)
 	size_t first = 0;
 
 	for (size_t root = 0; root < set->counters.target.root_count; root++) {
-		struct look look = look_at_root(set, root, first);
-		for (size_t index = look.first; index < look.end; index++) {
+		struct root_times times = times_of_root(set, root, first);
+		for (size_t index = times.first; index < times.end; index++) {
 			if (is_visited(set, index) &&
 			    !ps__set_slot(set, set->counters.target.clocks[index].cpu))
 				return PS_ENOMEM;
 		}
-		if (look.away_ns > 0 && !ps__set_slot(set, -1))
+		if (times.away_ns > 0 && !ps__set_slot(set, -1))
 			return PS_ENOMEM;
-		first = look.end;
+		first = times.end;
 	}
 	return find_seen_slots(set);
 }
@@ -202,19 +199,19 @@ static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 
 /* The counts of this fetch began after the last look at the clocks but one, so both must prove it.
  */
-static bool is_proven(const struct ps_eventset *set, const struct look *look)
+static bool is_proven(const struct ps_eventset *set, const struct root_times *times)
 {
-	int before = set->attribution.time_share.stayed[look->root];
-	int stayed = stay_of(look);
+	int before = set->attribution.time_share.stayed[times->root];
+	int stayed = stay_of(times);
 
 	return stayed >= 0 && (before == stayed || before == PS__STAYED_ANY);
 }
 
-static unsigned label_of(const struct ps_eventset *set, const struct look *look)
+static unsigned label_of(const struct ps_eventset *set, const struct root_times *times)
 {
-	if (!is_proven(set, look))
-		return look->shared_ns > 0 ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
-	return look->cpus == 1 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
+	if (!is_proven(set, times))
+		return times->shared_ns > 0 ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
+	return times->cpus == 1 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
 }
 
 static void spend(struct ps_eventset *set, int cpu, uint64_t spent_ns)
@@ -233,65 +230,68 @@ static void forget_spent(struct ps_eventset *set)
 
 static void spend_seen(struct ps_eventset *set, const uint64_t *seen_ns)
 {
-	size_t cpus = ps__looks_cpus(set->attribution.time_share.looks);
+	const struct ps__looks *looks = set->attribution.time_share.looks;
 
-	for (size_t cpu = 0; cpu < cpus; cpu++) {
-		if (seen_ns[cpu] > 0)
-			spend(set, cpu < cpus - 1 ? (int)cpu : -1, seen_ns[cpu]);
+	for (size_t index = 0; index < ps__looks_visited(looks); index++) {
+		if (seen_ns[index] > 0)
+			spend(set, ps__looks_cpu(looks, index), seen_ns[index]);
 	}
 }
 
-static void spend_by_clocks(struct ps_eventset *set, const struct look *look)
+static void spend_by_clocks(struct ps_eventset *set, const struct root_times *times)
 {
-	for (size_t index = look->first; index < look->end; index++) {
+	for (size_t index = times->first; index < times->end; index++) {
 		if (is_visited(set, index))
 			spend(set, set->counters.target.clocks[index].cpu, ran_ns(set, index));
 	}
-	if (look->away_ns > 0)
-		spend(set, -1, look->away_ns);
+	if (times->away_ns > 0)
+		spend(set, -1, times->away_ns);
 }
 
-static void share_root(struct ps_eventset *set, const struct look *look, uint16_t mark)
+static void share_root(struct ps_eventset *set, const struct root_times *times, uint16_t mark)
 {
 	forget_spent(set); /* of a call that was left here */
-	if (look->seen_ns)
-		spend_seen(set, look->seen_ns);
+	if (times->seen_ns)
+		spend_seen(set, times->seen_ns);
 	else
-		spend_by_clocks(set, look);
-	ps__set_share_counts(set, look->root, look->shared_ns, mark);
+		spend_by_clocks(set, times);
+	ps__set_share_counts(set, times->root, times->shared_ns, mark);
 	forget_spent(set);
 }
 
 /* Neither counts nor time since the last fetch. */
-static bool is_idle(const struct ps_eventset *set, const struct look *look)
+static bool is_idle(const struct ps_eventset *set, const struct root_times *times)
 {
 	size_t bytes = ps__recording_width(set->recorder.recording) * sizeof(uint64_t);
 
-	return look->spent_ns + look->away_ns == 0 &&
-	       memcmp(ps__set_totals(set, look->root), ps__set_assigned(set, look->root), bytes) ==
-	           0;
+	return times->spent_ns + times->away_ns == 0 &&
+	       memcmp(ps__set_totals(set, times->root), ps__set_assigned(set, times->root),
+	              bytes) == 0;
 }
 
 /* Returns the label. */
-static unsigned assign_root(struct ps_eventset *set, const struct look *look, struct ps__slot *here,
-                            uint16_t flags)
+static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
+                            struct ps__slot *here, uint16_t flags)
 {
 	struct ps__time_share *share = &set->attribution.time_share;
-	unsigned label = label_of(set, look);
-	struct ps__slot *slot = look->visited == 1 ? ps__set_slot(set, look->last) : here;
+	struct ps__slot *slot = times->visited == 1 ? ps__set_slot(set, times->last) : here;
 
-	if (is_idle(set, look))
+	if (is_idle(set, times))
 		return PS_ATTRIBUTION_EXACT;
+	if (share->looks && !is_proven(set, times))
+		times->seen_ns = ps__looks_times(share->looks, times->root,
+		                                 enabled_ns(set, times->root), &times->shared_ns);
+	unsigned label = label_of(set, times);
 	if (label == PS_ATTRIBUTION_MIXED) {
-		share_root(set, look, (uint16_t)(label | flags));
+		share_root(set, times, (uint16_t)(label | flags));
 	} else {
-		flags |= ps__set_assign(set, slot, look->root);
+		flags |= ps__set_assign(set, slot, times->root);
 		ps__set_label_counts(slot, (uint16_t)(label | flags));
 		ps__set_activate(set, slot);
 	}
 	share->weakest = share->is_assigned && share->weakest > label ? share->weakest : label;
 	share->is_assigned = true;
-	share->stayed[look->root] = stay_of(look);
+	share->stayed[times->root] = stay_of(times);
 	return label;
 }
 
@@ -303,10 +303,10 @@ static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
 	unsigned weakest = PS_ATTRIBUTION_EXACT;
 
 	for (size_t root = 0, first = 0; root < set->counters.target.root_count; root++) {
-		struct look look = look_at_root(set, root, first);
-		unsigned label = assign_root(set, &look, here, fetch->flags);
+		struct root_times times = times_of_root(set, root, first);
+		unsigned label = assign_root(set, &times, here, fetch->flags);
 		weakest = label > weakest ? label : weakest;
-		first = look.end;
+		first = times.end;
 	}
 	if (set->counters.target.clock_count)
 		memcpy(share->known, set->counters.backend->clocks,

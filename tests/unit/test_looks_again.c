@@ -3,7 +3,11 @@
  * Looks at tasks that a set knows already, or should: after a pause or another start, and tasks
  * that a look missed. test_looks.c has the rest.
  */
+#include "base/os.h"
 #include "test_looks.h"
+
+#include <setjmp.h>
+#include <signal.h>
 
 static void show_child(pid_t pid, pid_t parent, int cpu, uint64_t ran_ns)
 {
@@ -149,6 +153,46 @@ START_TEST(the_thread_that_executed_a_program_is_not_credited_its_whole_life)
 }
 END_TEST
 
+static sigjmp_buf back;
+static int (*open_one)(const char *path, int flags);
+
+static void leave(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+static int open_interrupted(const char *path, int flags)
+{
+	if (strstr(path, "/501/schedstat")) {
+		ps__os.open = open_one;
+		raise(SIGUSR1);
+	}
+	return open_one(path, flags);
+}
+
+/* Half a look would be credited once more by the next one. */
+START_TEST(a_jump_out_of_a_look_comes_when_it_is_whole)
+{
+	struct ps_eventset *set = started();
+
+	show_thread(501, 3, 3 * MS);
+	open_one = ps__os.open;
+	signal(SIGUSR1, leave);
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.open = open_interrupted;
+		ps_read(set, scene.root, NULL, NULL);
+		ck_abort_msg("nothing left the reading");
+	}
+	fake_advance(PAGE_FAULTS, 400);
+	uint64_t timestamp = take(set);
+	check_part(0, timestamp, 100, PS_ATTRIBUTION_MIXED);
+	check_part(3, timestamp, 300, PS_ATTRIBUTION_MIXED);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("looks_again");
@@ -161,5 +205,6 @@ int main(void)
 	tcase_add_test(tests, a_resume_whose_look_fails_credits_no_old_time);
 	tcase_add_test(tests, a_thread_that_a_look_missed_is_not_credited_its_whole_life);
 	tcase_add_test(tests, the_thread_that_executed_a_program_is_not_credited_its_whole_life);
+	tcase_add_test(tests, a_jump_out_of_a_look_comes_when_it_is_whole);
 	return scene_run(suite);
 }
