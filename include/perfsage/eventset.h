@@ -2,21 +2,18 @@
 /*
  * An event set: the events that are counted together.
  *
- * A set counts the thread that first calls ps_start (its owner), or the target
- * it was attached to. One thread at a time may make the calls here and in
- * <perfsage/read.h>. If the set counts its owner, only the owner may: each
- * thread of a team clones a model set. Different sets may be used at the same
- * time without a lock.
+ * A set counts the thread that first calls ps_start (its owner), or the target it was attached to.
+ * One thread at a time may make the calls here and in <perfsage/read.h>. If the set counts its
+ * owner, only the owner may: each thread of a team clones a model set. Different sets may be used
+ * at the same time without a lock.
  *
- * A change of a set's events, target or attribution ends its readings: they
- * stay in the topology, but are no longer updated, and an old timestamp makes a
- * new reading.
+ * A change of a set's events, target or attribution ends its readings: they stay in the topology,
+ * but are no longer updated, and an old timestamp makes a new reading.
  *
- * In a child of fork() all calls on an inherited set fail with PS_ECLOST and
- * leave the parent's counters alone. There are two exceptions. An inherited set
- * may be the model of ps_eventset_clone. ps_eventset_destroy closes the child's
- * copies of the descriptors; the kernel keeps the events as long as any process
- * has one.
+ * In a child of fork() all calls on an inherited set fail with PS_ECLOST and leave the parent's
+ * counters alone. There are two exceptions. An inherited set may be the model of ps_eventset_clone.
+ * ps_eventset_destroy closes the child's copies of the descriptors; the kernel keeps the events as
+ * long as any process has one.
  */
 #ifndef PERFSAGE_EVENTSET_H
 #define PERFSAGE_EVENTSET_H
