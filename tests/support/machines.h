@@ -18,8 +18,8 @@ extern const struct machine {
 extern const size_t machine_widths[WIDTHS];
 
 /* The small form of a test leaves out the machines with 256 and 512 hardware threads, and
- * AddressSanitizer that with 512: it takes four times as long as the one with 256, and no array that
- * fits the one is too small for the other. */
+ * AddressSanitizer that with 512: it takes four times as long as the one with 256, and no array
+ * that fits the one is too small for the other. */
 static inline int machine_count(void)
 {
 #ifdef PS_TESTS_LOOK_AT_MEMORY

@@ -332,7 +332,8 @@ int main(void)
 
 	tcase_add_loop_test(tests, a_program_on_one_cpu_takes_few_lines_on_any_machine, 0,
 	                    machine_count() * WIDTHS);
-	tcase_add_loop_test(tests, a_program_on_all_cpus_fits_on_two_screens, 0, machine_count() * WIDTHS);
+	tcase_add_loop_test(tests, a_program_on_all_cpus_fits_on_two_screens, 0,
+	                    machine_count() * WIDTHS);
 	tcase_add_test(tests, what_is_unlike_stands_alone);
 	tcase_add_test(tests, two_kinds_of_cpu_have_a_line_each);
 	tcase_add_test(tests, counts_of_all_sizes_still_fit);

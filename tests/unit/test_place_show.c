@@ -413,7 +413,8 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "place_show", setup, teardown);
 
 	tcase_add_test(tests, tasks_and_sentences_stand_below_what_was_intended);
-	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, machine_count());
+	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0,
+	                    machine_count());
 	tcase_add_test(tests, a_narrow_terminal_has_narrower_columns);
 	tcase_add_test(tests, a_command_that_is_hidden_is_told);
 	tcase_add_test(tests, tasks_that_may_run_elsewhere_are_told);

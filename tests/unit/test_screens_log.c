@@ -203,7 +203,8 @@ int main(void)
 		return EXIT_SUCCESS;
 	}
 	tcase_add_test(tests, records_and_intervals_fit);
-	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0, machine_count());
+	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0,
+	                    machine_count());
 	tcase_add_test(tests, rows_shows_all_hardware_threads);
 	tcase_add_test(tests, the_largest_are_shown_and_the_others_counted);
 	tcase_add_test(tests, groups_without_room_are_counted);

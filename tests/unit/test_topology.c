@@ -111,8 +111,7 @@ START_TEST(a_tree_of_4096_threads_loads)
 	snprintf(tree, sizeof tree, "pack:2 l3:8 l2:%d l1d:1 core:1 pu:2", cores);
 	struct ps_topology *topology = fixture_synthetic(tree);
 	ck_assert_uint_eq(ps_component_thread_count(ps_topology_root(topology)), (size_t)threads);
-	ck_assert_int_eq(ps_thread_cpu(ps_topology_thread(topology, threads - 1)),
-	                 threads - 1);
+	ck_assert_int_eq(ps_thread_cpu(ps_topology_thread(topology, threads - 1)), threads - 1);
 	ps_topology_destroy(topology);
 }
 END_TEST
