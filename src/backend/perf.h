@@ -273,6 +273,7 @@ struct ps__dummy {
 	int fd;
 	int cpu;   /* -1: any */
 	pid_t tid; /* 0: the thread that opened it */
+	uint64_t id;
 };
 #define PS__DUMMY_WORDS 3 /* its read(2) gives a count, and the times enabled and running */
 

@@ -57,7 +57,7 @@ static struct ps__dummy dummy_of(const struct ps__perf *perf, size_t index)
 	const struct ps__clock_place *place = &perf->target.clocks[index];
 
 	return (struct ps__dummy){perf->base.clocks[index].fd, place->cpu,
-	                          perf->target.roots[place->root]};
+	                          perf->target.roots[place->root], perf->base.clocks[index].id};
 }
 
 /* One that refuses is no reason to leave out the others. */

@@ -107,15 +107,17 @@ int ps__perf_read_dummy(struct ps__perf *perf, struct ps__dummy dummy, uint64_t 
 		return ps__perf_fail_lost(perf);
 	ssize_t length = ps__os_read_retried(dummy.fd, words, (size_t)size_bytes);
 	int error = length < 0 ? errno : 0;
-	if (length == size_bytes)
+	/* The program may have put a file under the number, which has as many bytes. */
+	bool is_own = ps__os_is_event_of(dummy.fd, dummy.id);
+	if (is_own && length == size_bytes)
 		return PS_OK;
-	return ps__os_is_event(dummy.fd) ? dummy_fail(&dummy, "read", error)
-	                                 : ps__perf_fail_lost(perf);
+	return is_own ? dummy_fail(&dummy, "read", error) : ps__perf_fail_lost(perf);
 }
 
 static struct ps__dummy dummy_of(const struct ps__instance *instance)
 {
-	return (struct ps__dummy){instance->residency_fd, instance->place.cpu, instance->place.pid};
+	return (struct ps__dummy){instance->residency_fd, instance->place.cpu, instance->place.pid,
+	                          instance->residency_id};
 }
 
 int ps__perf_control_residency(struct ps__perf *perf, const struct ps__instance *instance,

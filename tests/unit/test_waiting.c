@@ -200,6 +200,38 @@ START_TEST(what_is_under_the_number_of_a_clock_of_residency_is_not_read)
 }
 END_TEST
 
+static ssize_t (*real_read)(int fd, void *buffer, size_t size_bytes);
+static int replaced;
+
+static ssize_t replace_and_read(int fd, void *buffer, size_t size_bytes)
+{
+	if (fd != replaced)
+		return real_read(fd, buffer, size_bytes);
+	ps__os.read = real_read;
+	ps__os.close(fd);
+	ck_assert_int_eq(ps__os.open("/tmp/own", O_RDONLY | O_CLOEXEC), fd);
+	return real_read(fd, buffer, size_bytes);
+}
+
+/* Another thread's dup2 comes between the look for losses and the read. */
+START_TEST(bytes_of_a_file_are_no_times_of_a_clock)
+{
+	struct ps_eventset *set = started();
+	const struct ps__perf *perf = (struct ps__perf *)set->counters.backend;
+
+	fake_set_cpu(0);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_file("/tmp/own", "a program's own bytes, which are more than a clock has");
+	replaced = perf->instances[0].residency_fd;
+	real_read = ps__os.read;
+	ps__os.read = replace_and_read;
+	check_fails(ps_read(set, scene.root, NULL, NULL), PS_ECLOST);
+	ck_assert_ptr_eq(ps__os.read, real_read);
+	ps_eventset_destroy(set);
+	ps__os.close(replaced);
+}
+END_TEST
+
 START_TEST(one_group_needs_no_clock_of_residency)
 {
 	unsigned cpus = 4;
@@ -239,6 +271,7 @@ int main(void)
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
 	tcase_add_test(tests, what_is_under_the_number_of_a_clock_of_residency_is_not_read);
+	tcase_add_test(tests, bytes_of_a_file_are_no_times_of_a_clock);
 	tcase_add_test(tests, one_group_needs_no_clock_of_residency);
 	tcase_add_test(tests, the_clocks_are_part_of_the_budget_of_descriptors);
 	return scene_run(suite);
