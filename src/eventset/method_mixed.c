@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
@@ -107,8 +108,7 @@ static void label_shares(struct ps_eventset *set, uint16_t mark)
 	}
 }
 
-void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
-                          uint16_t mark)
+static void share_words(struct ps_eventset *set, size_t instance, uint64_t spent_ns, uint16_t mark)
 {
 	const uint64_t *totals = ps__set_totals(set, instance);
 	uint64_t *assigned = ps__set_assigned(set, instance);
@@ -130,6 +130,17 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
 		assigned[word] = totals[word];
 	}
 	label_shares(set, mark);
+}
+
+/* A jump out of a handler would leave shares of a word that is shared out again. */
+void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
+                          uint16_t mark)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	share_words(set, instance, spent_ns, mark);
+	ps__signals_release(&held);
 }
 
 /* Labels the whole interval, if it isn't to be shared. */

@@ -4,6 +4,7 @@
  * that a look missed. test_looks.c has the rest.
  */
 #include "base/os.h"
+#include "support/skip.h"
 #include "test_looks.h"
 
 #include <setjmp.h>
@@ -193,6 +194,103 @@ START_TEST(a_jump_out_of_a_look_comes_when_it_is_whole)
 }
 END_TEST
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+/* The processor stops after each instruction, from the end of the look on. */
+#define WITH_FLAGS(change)                                         \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
+	                 "; popfq; lea 128(%%rsp), %%rsp"          \
+	                 :                                         \
+	                 :                                         \
+	                 : "cc", "memory")
+
+static volatile long steps_left;
+
+static void count_step(int number)
+{
+	(void)number;
+	if (--steps_left == 0)
+		raise(SIGUSR1);
+}
+
+static int (*list_one)(const char *path, int (*visit)(const char *name, void *context),
+                       void *context);
+
+static int list_and_step(const char *path, int (*visit)(const char *name, void *context),
+                         void *context)
+{
+	int result = list_one(path, visit, context);
+
+	if (strcmp(path, "/proc") == 0)
+		WITH_FLAGS("orq $0x100, (%%rsp)");
+	return result;
+}
+
+/* The counts are shared out. The fake's functions must not be left. */
+static int (*clock_one)(clockid_t clock, struct timespec *now);
+
+static int clock_and_go(clockid_t clock, struct timespec *now)
+{
+	WITH_FLAGS("andq $~0x100, (%%rsp)");
+	return clock_one(clock, now);
+}
+
+/* False: the reading was over before. */
+static bool leave_after(struct ps_eventset *set, long steps)
+{
+	volatile bool was_left = true;
+
+	steps_left = steps;
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.list = list_and_step;
+		ps__os.clock_gettime = clock_and_go;
+		ps_read(set, scene.root, NULL, NULL);
+		was_left = false;
+	}
+	ps__os.list = list_one;
+	ps__os.clock_gettime = clock_one;
+	return was_left;
+}
+
+START_TEST(a_jump_out_of_a_reading_leaves_no_shares_behind)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+	long long total = 0, steps;
+
+	if (ps_test_is_in_valgrind()) {
+		ps_eventset_destroy(set);
+		ps_test_skip("valgrind steps through instructions of its own");
+		return;
+	}
+	check_ok(ps_eventset_reserve(set, 20000));
+	list_one = ps__os.list;
+	clock_one = ps__os.clock_gettime;
+	signal(SIGUSR1, leave);
+	signal(SIGTRAP, count_step);
+	for (steps = 1;; steps += 7) {
+		show_root(0, 1001 * MS + (uint64_t)steps * 100000);
+		show_thread(501, 3, (uint64_t)steps * 100000);
+		fake_advance(PAGE_FAULTS, 24);
+		total += 24;
+		if (!leave_after(set, steps))
+			break;
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		ck_assert_msg(scene_sum(EVENT, timestamp) == total,
+		              "after step %lld: %lld, not %lld", steps, scene_sum(EVENT, timestamp),
+		              total);
+	}
+	ck_assert_int_gt(steps, 500);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+#define HAS_STEPS 1
+#else
+#define HAS_STEPS 0
+#endif
+
 int main(void)
 {
 	Suite *suite = suite_create("looks_again");
@@ -206,5 +304,8 @@ int main(void)
 	tcase_add_test(tests, a_thread_that_a_look_missed_is_not_credited_its_whole_life);
 	tcase_add_test(tests, the_thread_that_executed_a_program_is_not_credited_its_whole_life);
 	tcase_add_test(tests, a_jump_out_of_a_look_comes_when_it_is_whole);
+#if HAS_STEPS
+	tcase_add_test(tests, a_jump_out_of_a_reading_leaves_no_shares_behind);
+#endif
 	return scene_run(suite);
 }
