@@ -226,6 +226,7 @@ static int stat_run_once(struct session *session, long long repetition)
 	if (stat_count_create(&run.count, session->model, &session->options) < 0)
 		return TOOL_FAILED;
 	int status = stat_start_and_count(&run);
+	stat_wait_forget(&run);
 	if (session->has_aggregate)
 		stat_aggregate_keep(&session->aggregate, &run.count);
 	stat_count_destroy(&run.count);

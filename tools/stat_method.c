@@ -113,12 +113,27 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 	method_add_no_cgroup(how, out);
 }
 
+/* One line is for all processes: it is that of the weakest method. */
+static void method_add_processes(const struct stat_how *how, struct ps__buffer *out)
+{
+	size_t rest = how->processes - how->by_looks - how->by_clocks;
+
+	if (how->by_looks == how->processes || how->by_clocks == how->processes)
+		return;
+	ps__buffer_add(out, "; of %zu processes %zu by looks", how->processes, how->by_looks);
+	if (how->by_clocks)
+		ps__buffer_add(out, ", %zu by time-share", how->by_clocks);
+	if (rest)
+		ps__buffer_add(out, ", %zu neither", rest);
+}
+
 static void method_add_time_share(const struct stat_how *how, struct ps__buffer *out)
 {
 	ps__buffer_add(out,
 	               "time-share: a thread that is created takes %zu copies of events and "
 	               "clocks; --method per-cpu takes more, and splits exactly",
 	               how->copies);
+	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }
 
@@ -126,10 +141,12 @@ static void method_add_looks(const struct stat_how *how, struct ps__buffer *out)
 {
 	ps__buffer_add(
 	    out,
-	    "looks: a thread that is created takes %zu cop%s of events, and the split is "
+	    "looks: a thread that is created takes %zu cop%s of events%s, and the split is "
 	    "estimated by looks at where tasks run; --method per-cpu takes %zu, and splits "
 	    "exactly",
-	    how->copies, how->copies == 1 ? "y" : "ies", how->exact_copies);
+	    how->copies, how->copies == 1 ? "y" : "ies", how->by_clocks ? " and clocks" : "",
+	    how->exact_copies);
+	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }
 

@@ -23,12 +23,15 @@ enum stat_method {
 /* The choice for one run. */
 struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
-	size_t copies;           /* of events, which a thread takes that is created */
+	size_t copies;           /* of events, which a thread takes that is created; at most */
 	size_t exact_copies;     /* with per-CPU events; of LOOKS */
-	double before_s;         /* CPU time of the command's process before it came to its group */
-	double left_s; /* CPU time that was spent out of the control group; NaN: unknown */
-	bool has_left; /* left_s was found, at the command's end */
-	char why[512]; /* why it is no control group; "" if none was tried */
+	/* Of so many processes the counts of these are shared out by time; the others are per-CPU
+	 */
+	size_t processes, by_looks, by_clocks;
+	double before_s; /* CPU time of the command's process before it came to its group */
+	double left_s;   /* CPU time that was spent out of the control group; NaN: unknown */
+	bool has_left;   /* left_s was found, at the command's end */
+	char why[512];   /* why it is no control group; "" if none was tried */
 };
 
 /* Returns -1 after a complaint. */

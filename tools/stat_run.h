@@ -45,6 +45,9 @@ struct run {
 /* Counting begins now. */
 void stat_wait_set_clocks(struct run *run);
 
+/* The run is over: the watcher must not look at its tasks any more. */
+void stat_wait_forget(struct run *run);
+
 /* Waits until the time of --delay is over. Returns what ended the wait. */
 enum tool_wakeup stat_wait_for_begin(struct run *run);
 

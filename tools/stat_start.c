@@ -128,27 +128,41 @@ static void start_note_method(struct stat_count *count, enum stat_method method)
 	count->how.copies = stat_method_copies(method, ps_eventset_event_count(count->model));
 }
 
-/* After the start: the library shares the counts out by time where per-CPU events would cost much.
- * Who demanded that gets nothing else. */
-static int start_note_estimate(struct stat_count *count, const struct stat_target *target)
+static int start_refuse_method(enum stat_method method, const struct ps_eventset *set)
 {
-	size_t copies = count->set_count ? ps__set_time_share_copies(count->sets[0]) : 0;
 	const char *why;
 
-	if (copies) {
-		start_note_method(count, ps__set_has_looks(count->sets[0])
-		                             ? STAT_METHOD_LOOKS
-		                             : STAT_METHOD_TIME_SHARE);
-		count->how.copies = copies;
-		count->how.exact_copies =
-		    stat_method_copies(STAT_METHOD_PER_CPU, ps_eventset_event_count(count->model));
-		return 0;
-	}
-	if (!stat_method_is_estimate(target->method) || count->set_count == 0)
-		return 0;
-	ps_eventset_attribution(count->sets[0], &why);
-	tool_complain("--method %s: %s", stat_method_name(target->method), why);
+	ps_eventset_attribution(set, &why);
+	tool_complain("--method %s: %s", stat_method_name(method), why);
 	return -1;
+}
+
+/* After the start: the library shares the counts out by time where per-CPU events would cost much,
+ * and each of several processes may be another case. Who demanded that gets nothing else. */
+static int start_note_estimate(struct stat_count *count, const struct stat_target *target)
+{
+	struct stat_how *how = &count->how;
+	size_t most = 0;
+
+	for (size_t index = 0; index < count->set_count; index++) {
+		const struct ps_eventset *set = count->sets[index];
+		size_t copies = ps__set_time_share_copies(set);
+		if (copies == 0 && stat_method_is_estimate(target->method))
+			return start_refuse_method(target->method, set);
+		if (copies == 0)
+			continue;
+		how->by_looks += ps__set_has_looks(set);
+		how->by_clocks += !ps__set_has_looks(set);
+		most = copies > most ? copies : most;
+	}
+	if (most == 0)
+		return 0;
+	start_note_method(count, how->by_looks ? STAT_METHOD_LOOKS : STAT_METHOD_TIME_SHARE);
+	how->processes = count->set_count;
+	how->copies = most;
+	how->exact_copies =
+	    stat_method_copies(STAT_METHOD_PER_CPU, ps_eventset_event_count(count->model));
+	return 0;
 }
 
 int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target)

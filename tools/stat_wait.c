@@ -171,11 +171,17 @@ void stat_wait_set_clocks(struct run *run)
 	run->intervals = options->limits.interval_count;
 	if (run->count.uncounted.is_of_processes)
 		run->take_ns = run->started_ns + TAKE_NS;
-	bool looks = run->count.how.method == STAT_METHOD_LOOKS;
+	bool looks = run->count.how.by_looks > 0;
 	run->look_ns = looks ? run->started_ns + LOOK_NS : 0;
 	run->session->watcher.before_end = looks ? wait_look : NULL;
 	run->session->watcher.context = run;
 	if (!options->interval_ms && options->format == PS_FORMAT_TEXT &&
 	    run->session->output.may_redraw)
 		run->beat_ns = run->started_ns + BEAT_NS;
+}
+
+void stat_wait_forget(struct run *run)
+{
+	run->session->watcher.before_end = NULL;
+	run->session->watcher.context = NULL;
 }

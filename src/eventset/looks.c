@@ -387,7 +387,7 @@ static void look_at_all(struct ps__looks *looks)
 	looks->whole_ns = now_ns;
 }
 
-/* A jump out of a handler must not leave it: it allocates, and a look is assigned as a whole. */
+/* A jump out of a handler must not leave it: it allocates, and half a look would be added twice. */
 void ps__looks_take(struct ps__looks *looks)
 {
 	struct ps__held held;

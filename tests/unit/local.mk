@@ -141,6 +141,7 @@ unit_tests = \
 	tests/unit/test_stat_aggregate \
 	tests/unit/test_stat_defaults \
 	tests/unit/test_stat_method \
+	tests/unit/test_stat_start \
 	tests/unit/test_status \
 	tests/unit/test_bound \
 	tests/unit/test_table \
@@ -264,6 +265,7 @@ tests_unit_test_timeline_text_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_start_LDADD = tools/libtools.la $(LDADD)
 
 # Run by hand, for as long as one likes: tests/fuzz/fuzz_record RUNS SEED
 if HAVE_CHECK

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How perfsage stat counts several processes, each of which may be another case; and the looks at
+ * their tasks while it waits. */
+#include "base/os.h"
+#include "eventset/parts.h"
+#include "support/scene.h"
+#include "tools/stat_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static struct ps_eventset *model;
+static struct session session;
+static struct run run;
+
+/* 128 CPUs, two events: 256 copies. */
+static void begin(void)
+{
+	scene_setup();
+	fake_file("/sys/devices/system/cpu/possible", "0-127\n");
+	fake_file("/sys/devices/system/cpu/present", "0-127\n");
+	fake_set_nofile(10000);
+	session = (struct session){.options.format = PS_FORMAT_JSON};
+	run = (struct run){.session = &session};
+	model = scene_set("page-faults", "minor-faults", NULL);
+	check_ok(ps_eventset_set_attribution(model, PS_ATTRIBUTE_AUTO));
+	run.count.model = model;
+}
+
+static void end(void)
+{
+	for (size_t index = 0; index < run.count.set_count; index++)
+		ps_eventset_destroy(run.count.sets[index]);
+	ps__os_free(run.count.sets);
+	ps_eventset_destroy(model);
+	scene_teardown();
+}
+
+static void show_process(pid_t pid, const char *cpus)
+{
+	char path[64];
+
+	fake_task(pid, "solver", 1);
+	fake_task_affinity(pid, cpus);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
+	fake_file(path, "500 (solver) R 1\n");
+}
+
+static int start(enum stat_method method)
+{
+	static pid_t pids[] = {500, 600};
+	const struct stat_target target = {.pids = pids, .pid_count = 2, .method = method};
+
+	return stat_start_processes(&run.count, &target);
+}
+
+static void check_method(enum stat_method method, const char *wanted)
+{
+	struct ps__buffer out = {0};
+
+	ck_assert_int_eq((int)run.count.how.method, (int)method);
+	stat_method_show(&run.count.how, &out);
+	if (wanted)
+		ck_assert_ptr_nonnull(strstr(ps__buffer_text(&out), wanted));
+	else
+		ck_assert_ptr_null(strstr(ps__buffer_text(&out), "processes"));
+	ps__buffer_clear(&out);
+}
+
+START_TEST(one_process_of_several_is_enough_for_looks)
+{
+	show_process(500, "0-3");
+	show_process(600, "0-63");
+	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	ck_assert(!ps__set_has_looks(run.count.sets[0]));
+	ck_assert(ps__set_has_looks(run.count.sets[1]));
+	check_method(STAT_METHOD_LOOKS, "takes 7 copies of events and clocks, ");
+	check_method(STAT_METHOD_LOOKS, "; of 2 processes 1 by looks, 1 by time-share");
+	ck_assert_uint_eq(run.count.how.copies, 7); /* two events, a clock for each of 4 CPUs,
+	                                             * and one for any other */
+	stat_wait_set_clocks(&run);
+	ck_assert_uint_gt(run.look_ns, 0);
+	ck_assert_ptr_nonnull(session.watcher.before_end);
+	stat_wait_forget(&run);
+	ck_assert_ptr_null(session.watcher.before_end);
+	ck_assert_ptr_null(session.watcher.context);
+}
+END_TEST
+
+START_TEST(processes_that_are_alike_have_one_method)
+{
+	show_process(500, "0-3");
+	show_process(600, "4-7");
+	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	check_method(STAT_METHOD_TIME_SHARE, NULL);
+	stat_wait_set_clocks(&run);
+	ck_assert_uint_eq(run.look_ns, 0);
+	ck_assert_ptr_null(session.watcher.before_end);
+}
+END_TEST
+
+static int (*open_one)(const char *path, int flags);
+static int states; /* that were asked for, of the second process */
+
+/* Its state can't be read when looks are prepared: they are not taken. */
+static int open_hidden(const char *path, int flags)
+{
+	if (strcmp(path, "/proc/600/stat") == 0 && states++ > 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return open_one(path, flags);
+}
+
+START_TEST(a_demanded_method_must_be_that_of_all_processes)
+{
+	show_process(500, "0-3");
+	show_process(600, "0-3");
+	check_ok(ps_eventset_set_attribution(model, PS_ATTRIBUTE_LOOKS));
+	open_one = ps__os.open;
+	ps__os.open = open_hidden;
+	ck_assert_int_eq(start(STAT_METHOD_LOOKS), -1);
+	ck_assert(ps__set_has_looks(run.count.sets[0]));
+	ck_assert(!ps__set_has_looks(run.count.sets[1]));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stat_start");
+	TCase *tests = scene_case_of(suite, "stat_start", begin, end);
+
+	tcase_add_test(tests, one_process_of_several_is_enough_for_looks);
+	tcase_add_test(tests, processes_that_are_alike_have_one_method);
+	tcase_add_test(tests, a_demanded_method_must_be_that_of_all_processes);
+	return scene_run(suite);
+}
