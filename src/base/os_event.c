@@ -29,7 +29,7 @@ bool ps__os_is_event_of(int fd, uint64_t id)
 	uint64_t found = id;
 
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&found) >= 0)
-		return found == id;
+		return id == 0 || found == id;
 	return errno != EBADF && errno != ENOTTY;
 }
 
