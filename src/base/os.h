@@ -67,7 +67,8 @@ int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 /* Is it an event's descriptor? The program may have closed it, and opened
  * something else under the number. */
 bool ps__os_is_event(int fd);
-/* Is it the event that the kernel gave this id? Another event may be under the number. */
+/* Is it the event that the kernel gave this id? Another event may be under the number. 0: the id is
+ * not known. */
 bool ps__os_is_event_of(int fd, uint64_t id);
 /* Closes that event's descriptor, in a forked child its copy; anything else is left alone. */
 void ps__os_close_event_of(int fd, uint64_t id);
