@@ -357,7 +357,7 @@ static int report_append(const char *name, const struct report_text *report, boo
 	return error;
 }
 
-/* What a file begins with is there once, whichever process comes first. */
+/* The heading of a file is there once, whichever process comes first. */
 static int report_write_shared(const struct collect_report *report, const char *name)
 {
 	bool is_continued = access(name, F_OK) == 0, was_continued;

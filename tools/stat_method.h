@@ -25,8 +25,7 @@ struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
 	size_t copies;           /* of events, which a thread takes that is created; at most */
 	size_t exact_copies;     /* with per-CPU events; of LOOKS */
-	/* Of so many processes the counts of these are shared out by time; the others are per-CPU
-	 */
+	/* The processes; those whose counts are shared out by looks, and by clocks */
 	size_t processes, by_looks, by_clocks;
 	double before_s; /* CPU time of the command's process before it came to its group */
 	double left_s;   /* CPU time that was spent out of the control group; NaN: unknown */

@@ -54,7 +54,7 @@ static inline size_t ps__bpf_failed_key(size_t cpu_limit)
 	return 2 * cpu_limit;
 }
 
-/* What is in the kernel. The kernel numbers the maps, the programs and the links, each by
+/* Something in the kernel, which numbers its maps, its programs and its links, each by
  * themselves. */
 struct ps__bpf_object {
 	int fd; /* -1: none */
@@ -103,8 +103,8 @@ int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words);
 /* Before a reading. PS_ECLOST: the program has closed what it needs. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel);
-/* How often the kernel left out one of the programs where it should have run, because it ran there
- * already (recursion_misses, Linux 5.12). */
+/* Counts the cases in which the kernel left out one of the programs where it should have run,
+ * because it ran there already (recursion_misses, Linux 5.12). */
 int ps__bpf_count_misses(const struct ps__bpf_kernel *kernel, uint64_t *misses);
 
 /* bpf_explain.c: a code and a sentence for an errno. what: for which part of it bpf(2) was

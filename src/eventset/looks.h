@@ -24,8 +24,8 @@ void ps__looks_begin(struct ps__looks *looks);
 /* Looks at all tasks. What can't be looked at now is left to the next look. */
 void ps__looks_take(struct ps__looks *looks);
 
-/* How many CPUs have any time since the last ps__looks_forget; and the n'th one of them, -1 for any
- * that is out of range. */
+/* The number of CPUs that have any time since the last ps__looks_forget; and the n'th one of them,
+ * -1 for an index out of range. */
 size_t ps__looks_visited(const struct ps__looks *looks);
 int ps__looks_cpu(const struct ps__looks *looks, size_t index);
 

@@ -36,7 +36,7 @@ const char *ps__rank_number(void)
 	return NULL;
 }
 
-/* What is expanded, and with what. */
+/* A pattern that is expanded, and the values for it. */
 struct rank_name {
 	const char *option;
 	bool is_pattern; /* the result is a pattern, too: %p and %% stay in it */

@@ -233,7 +233,7 @@ int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t si
 		ssize_t written =
 		    pwritev(file->fd, pieces, (int)(count < MOST_PIECES ? count : MOST_PIECES),
 		            (off_t)offset);
-		/* What it left of a piece, or all of one: this finds out what is wrong. */
+		/* The rest of a piece; or a whole one, whose write finds out what is wrong. */
 		size_t more = PS__LOG_ALIGNMENT;
 		if (written > 0) {
 			offset += (size_t)written;

@@ -26,7 +26,7 @@
 
 /* The meaning of one value in each row. */
 struct ps__column {
-	/* What a look-up needs is on one cache line. */
+	/* A look-up needs one cache line: from here to is_estimate. */
 	char *name;
 	/* The timestamp from which on the event was paused at times; 0: never. Stored and loaded
 	 * relaxed: no other word depends on it */

@@ -253,7 +253,7 @@ static __attribute__((cold)) int total_find_added(const struct ps_component *com
 	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, selector) : code;
 }
 
-/* What both calls give, but for the detail of PS_ENOEVNT. */
+/* Both calls give its result, but add a detail to PS_ENOEVNT. */
 PS__INLINE int total_find(const struct ps_component *component, struct ps__selector *selector,
                           struct ps_value *out)
 {

@@ -243,7 +243,7 @@ START_TEST(threads_that_wander_are_estimated)
 	check_residual(set);
 	for (int index = 0; index < 2; index++)
 		ck_assert_int_eq((int)part(index, timestamp).attribution, PS_ATTRIBUTION_MIXED);
-	/* What the order itself took is counted, or not. */
+	/* The order itself may have taken a fault. */
 	ck_assert_int_ge(here_sum(WANDER_EVENT, timestamp), pages_on(0) + pages_on(1));
 	ck_assert_int_le(here_sum(WANDER_EVENT, timestamp), faults + 1);
 	actor_end(&actor);

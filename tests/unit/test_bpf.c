@@ -175,7 +175,7 @@ START_TEST(counts_that_could_not_be_read_are_told)
 }
 END_TEST
 
-/* What a task counted is the next one's then, or a child is not counted. */
+/* A task's counts are the next one's then, or a child is not counted. */
 START_TEST(a_program_that_was_left_out_is_told)
 {
 	struct ps_eventset *set = started();
