@@ -5,6 +5,7 @@
  */
 #include "base/os.h"
 #include "support/skip.h"
+#include "support/small.h"
 #include "test_looks.h"
 
 #include <setjmp.h>
@@ -268,7 +269,7 @@ START_TEST(a_jump_out_of_a_reading_leaves_no_shares_behind)
 	clock_one = ps__os.clock_gettime;
 	signal(SIGUSR1, leave);
 	signal(SIGTRAP, count_step);
-	for (steps = 1;; steps += 7) {
+	for (steps = 1;; steps += ps_test_size(23, 61)) {
 		show_root(0, 1001 * MS + (uint64_t)steps * 100000);
 		show_thread(501, 3, (uint64_t)steps * 100000);
 		fake_advance(PAGE_FAULTS, 24);
