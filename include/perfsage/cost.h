@@ -55,17 +55,17 @@ struct ps_overhead {
 /**
  * Measures what one reading of this set costs here.
  *
- * The first call after the events were opened makes some 1000 readings of the
- * set's counters: whole ps_read calls, into a topology of its own. It takes the
- * median of 16 batches, keeps the number, and takes about as long as 1000
- * readings and 2 ms. Caches are warm then; a reading costs more in a program
- * that has used them for other things.
+ * The first call after the events were opened makes about 1100 readings of the
+ * set's counters: whole ps_read calls, into a topology of its own. It takes
+ * about as long as these readings. It keeps the median of 16 batches. Caches
+ * are warm then; a reading costs more in a program that has used them for other
+ * things.
  *
  * The set's readings and counts are not touched. A set that counts the calling
- * thread leaves out the measurement. A running set attached to a CPU, or to a
- * process or control group that the caller belongs to, counts it like other
- * work. A set that isn't
- * running is started for the measurement, and stopped.
+ * thread, as its own or by ps_eventset_attach_tid, leaves out the measurement.
+ * A running set attached to a CPU, or to a process or control group that the
+ * caller belongs to, counts it like other work. A set that isn't running is
+ * started for the measurement, and stopped.
  *
  * set - a set that the caller may read with ps_read
  * out - receives the cost and the number of readings; untouched on failure

@@ -145,6 +145,15 @@ static int time_readings(struct twin *twin, double *reading_ns)
 	return PS_OK;
 }
 
+/* The measurement is then all that was counted meanwhile. */
+static bool counts_caller(const struct ps_eventset *set)
+{
+	const struct ps__target *target = &set->counters.target;
+
+	return (target->kind == PS__TARGET_SELF && !set->is_ended) ||
+	       (target->kind == PS__TARGET_TID && target->tid == ps__os.gettid());
+}
+
 /* The set takes over what the twin saw of the task. */
 static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
@@ -158,8 +167,8 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
 	/* Records were taken that tell where the task was, and went. What the caller counted
 	 * meanwhile is discounted. */
-	set->attribution.has_lost |= set->attribution.method->split == PS__SPLIT_RECORDS &&
-	                             set->counters.target.kind != PS__TARGET_SELF;
+	set->attribution.has_lost |=
+	    set->attribution.method->split == PS__SPLIT_RECORDS && !counts_caller(set);
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {
 		uint16_t mark = twin->recorder.active[index]->counts_mark;
 		set->attribution.has_migrated |=
@@ -203,9 +212,7 @@ static int measure_running(struct ps_eventset *set, double *reading_ns)
 
 	if (result == PS_OK)
 		result = measure(set, reading_ns);
-	/* The measurement is the caller's work, and counted as such by a set that counts the
-	 * caller. */
-	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended) {
+	if (counts_caller(set)) {
 		int discounted = discount(set);
 		result = result == PS_OK ? discounted : result;
 	}

@@ -192,6 +192,27 @@ START_TEST(a_set_that_counts_the_caller_leaves_the_measurement_out)
 }
 END_TEST
 
+START_TEST(so_does_one_that_is_attached_to_the_callers_own_thread)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	fake_set_affinity("0");
+	check_ok(ps_eventset_attach_tid(set, ps__os.gettid()));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 7);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	count_reads();
+	overhead_of(set);
+	ck_assert_uint_gt(reads, 1000);
+	ps__os.read = real_read;
+	fake_advance(PAGE_FAULTS, 100);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	/* One fault is counted by the look before the measurement. */
+	ck_assert_int_eq(scene_sum("page-faults", 0), 7 + 1 + 100);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static struct ps_eventset *watching(enum ps_attribution_mode mode)
 {
 	struct ps_eventset *set = scene_set("page-faults", "minor-faults", NULL);
@@ -363,6 +384,7 @@ int main(void)
 	tcase_add_test(cost, readings_in_a_topology_that_is_gone_are_counted);
 	tcase_add_test(cost, no_reading_is_made_or_changed);
 	tcase_add_loop_test(cost, a_set_that_counts_the_caller_leaves_the_measurement_out, 0, 3);
+	tcase_add_test(cost, so_does_one_that_is_attached_to_the_callers_own_thread);
 	tcase_add_loop_test(cost, a_set_that_counts_another_thread_loses_nothing_meanwhile, 0, 2);
 	tcase_add_loop_test(cost, a_stopped_set_is_started_for_it_and_stopped_again, 0, 2);
 	tcase_add_test(cost, a_stopped_set_that_keeps_tasks_apart_is_not_measured);
