@@ -331,11 +331,23 @@ static void report_drop_flushed(const struct collect_report *report)
 	free(whole);
 }
 
-static bool report_is_filled(int fd)
+static bool report_is_filled(const struct stat *what)
+{
+	return S_ISREG(what->st_mode) && what->st_size > 0;
+}
+
+static bool report_is_filled_at(const char *name)
 {
 	struct stat what;
 
-	return fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && what.st_size > 0;
+	return stat(name, &what) == 0 && report_is_filled(&what);
+}
+
+static bool report_is_filled_fd(int fd)
+{
+	struct stat what;
+
+	return fstat(fd, &what) == 0 && report_is_filled(&what);
 }
 
 /* Another process may have written since the report was composed. Then nothing is written, and
@@ -349,7 +361,7 @@ static int report_append(const char *name, const struct report_text *report, boo
 		return errno;
 	ps__destination_lock(fd, F_WRLCK);
 	bool was_continued = *is_continued;
-	*is_continued = report_is_filled(fd);
+	*is_continued = report_is_filled_fd(fd);
 	if (*is_continued == was_continued)
 		error = collect_files_put(fd, report->text, report->length);
 	ps__destination_lock(fd, F_UNLCK);
@@ -357,10 +369,11 @@ static int report_append(const char *name, const struct report_text *report, boo
 	return error;
 }
 
-/* The heading of a file is there once, whichever process comes first. */
+/* The heading of a file is there once, whichever process comes first. A pipe is opened once: its
+ * reader takes the end of the first writer for the end of all. */
 static int report_write_shared(const struct collect_report *report, const char *name)
 {
-	bool is_continued = access(name, F_OK) == 0, was_continued;
+	bool is_continued = report_is_filled_at(name), was_continued;
 	int result, error = 0;
 
 	do {
@@ -378,7 +391,7 @@ static int report_write_shared(const struct collect_report *report, const char *
 static int report_write_given(const struct collect_report *report, const char *name)
 {
 	struct report_text made;
-	int result = report_compose(report, !name && report_is_filled(STDERR_FILENO), &made);
+	int result = report_compose(report, !name && report_is_filled_fd(STDERR_FILENO), &made);
 
 	if (result != PS_OK)
 		return result;
