@@ -333,12 +333,15 @@ static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 	bool was_cut_short = looks->is_cut_short;
 	struct ps__task_stat stat = {0};
 
+	/* What could not be read of others says nothing of this one. */
+	looks->is_cut_short = false;
 	if (!looks->has_looked
 	        ? pid == looks->pid
 	        : look_read_stat(looks, &process, &stat) && is_below(looks, stat.parent))
 		look_at_process(looks, pid);
-	else if (looks->is_cut_short == was_cut_short)
+	else if (!looks->is_cut_short)
 		look_keep(looks, process);
+	looks->is_cut_short |= was_cut_short;
 }
 
 static int visit_process(const char *name, void *context)

@@ -198,6 +198,33 @@ START_TEST(a_list_that_fails_credits_no_old_time)
 }
 END_TEST
 
+static void show_children(uint64_t ran_ns)
+{
+	show((struct shown){.pid = 600, .tid = 600, .parent = 500, .cpu = 2, .ran_ns = ran_ns});
+	show((struct shown){.pid = 700, .tid = 700, .parent = 500, .cpu = 2, .ran_ns = ran_ns});
+}
+
+/* The second one can't be read in a look that is cut short already. */
+START_TEST(children_that_a_look_could_not_read_are_found_by_the_next_one)
+{
+	struct ps_eventset *set = started();
+
+	show_children(1 * MS);
+	fake_file_error("/proc/600/task/600/stat", EMFILE);
+	fake_file_error("/proc/700/task/700/stat", EMFILE);
+	ps__set_look(set);
+	show_children(3 * MS);
+	show_root(0, 1002 * MS);
+	fake_advance(PAGE_FAULTS, 8);
+	uint64_t timestamp = take(set);
+	check_part(0, timestamp, 2, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	hide(600, 600);
+	hide(700, 700);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Nobody knows how long the tasks had run at the start. */
 START_TEST(a_first_look_that_fails_is_followed_by_another_first_look)
 {
@@ -345,6 +372,7 @@ int main(void)
 	tcase_add_test(tests, without_schedstat_the_ticks_of_stat_are_the_time);
 	tcase_add_test(tests, a_look_that_fails_midway_is_made_up_for_by_the_next_one);
 	tcase_add_test(tests, a_list_that_fails_credits_no_old_time);
+	tcase_add_test(tests, children_that_a_look_could_not_read_are_found_by_the_next_one);
 	tcase_add_test(tests, a_first_look_that_fails_is_followed_by_another_first_look);
 	tcase_add_test(tests, a_process_that_is_hidden_is_told);
 	tcase_add_test(tests, a_process_of_one_cpu_is_pinned_by_its_clocks_and_mixed_when_it_left);
