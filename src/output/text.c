@@ -38,7 +38,7 @@ static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool i
 	}
 	ps__known_add_legend(lines, &text->known);
 	if (text->has_empty)
-		ps__buffer_add(lines, "%-11s  nothing was counted there\n", "-");
+		ps__buffer_add(lines, "%-11s  no count was attributed to it\n", "-");
 	if (text->lines.folded)
 		ps__buffer_add(lines, "%-11s  of these CPUs has a count in this range%s\n", "each",
 		               is_report ? "; --each shows them all" : "");
