@@ -89,12 +89,12 @@ int ps__perf_control_dummy(struct ps__perf *perf, struct ps__dummy dummy, unsign
 {
 	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
+	/* The program may have put an event of its own under the number. */
+	if (!ps__os_is_event_of(dummy.fd, dummy.id))
+		return ps__perf_fail_lost(perf);
 	while (ps__os.ioctl(dummy.fd, request, 0) < 0) {
-		int error = errno;
-		if (error != EINTR && !ps__os_is_event(dummy.fd))
-			return ps__perf_fail_lost(perf);
-		if (error != EINTR)
-			return dummy_fail(&dummy, "ioctl", error);
+		if (errno != EINTR)
+			return dummy_fail(&dummy, "ioctl", errno);
 	}
 	return PS_OK;
 }
