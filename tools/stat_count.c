@@ -283,6 +283,16 @@ static void count_say_origin(const struct ps_topology *topology, const struct st
 	is_said = true;
 }
 
+/* level: of caches, or 0 */
+static void count_say_one_absent(enum ps_component_type type, int level)
+{
+	char cache[16];
+
+	snprintf(cache, sizeof cache, "L%d", level);
+	tool_complain("--by: this machine's tree has no %s, so the machine's total is all there is",
+	              level ? cache : ps_component_type_name(type));
+}
+
 /* A machine without dies has no sums of them; what is left says nothing of why. Once for all
  * runs. */
 static void count_say_absent(const struct stat_count *count, const struct stat_options *options)
@@ -290,11 +300,14 @@ static void count_say_absent(const struct stat_count *count, const struct stat_o
 	static bool is_said;
 
 	for (int type = 0; !is_said && options->by.types >> type; type++) {
-		if (options->by.types == PS_TYPE_BIT(type) &&
-		    ps_component_count(count->root, (enum ps_component_type)type) == 0)
-			tool_complain("--by: this machine's tree has no %s, so the machine's total "
-			              "is all there is",
-			              ps_component_type_name((enum ps_component_type)type));
+		bool has_level = type == PS_COMPONENT_CACHE && options->by.cache_level > 0;
+		int level = has_level ? options->by.cache_level : 0;
+		bool is_there =
+		    has_level ? ps_component_find_logical(count->root, PS_COMPONENT_CACHE, level,
+		                                          0) != NULL
+			      : ps_component_count(count->root, (enum ps_component_type)type) > 0;
+		if (options->by.types == PS_TYPE_BIT(type) && !is_there)
+			count_say_one_absent((enum ps_component_type)type, level);
 	}
 	is_said = true;
 }

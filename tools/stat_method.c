@@ -131,8 +131,8 @@ static void method_add_time_share(const struct stat_how *how, struct ps__buffer 
 {
 	ps__buffer_add(out,
 	               "time-share: a thread that is created takes %zu copies of events and "
-	               "clocks; --method per-cpu takes more, and splits exactly",
-	               how->copies);
+	               "clocks; --method per-cpu takes %zu, and splits exactly",
+	               how->copies, how->exact_copies);
 	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }
@@ -144,13 +144,13 @@ static void method_add_looks(const struct stat_how *how, struct ps__buffer *out)
 	    "looks: a thread that is created takes %zu cop%s of events%s, and the split is "
 	    "estimated by looks at where tasks run; --method per-cpu takes %zu, and splits "
 	    "exactly",
-	    how->copies, how->copies == 1 ? "y" : "ies", how->by_clocks ? " and clocks" : "",
+	    how->copies, how->copies == 1 ? "y" : "ies", how->has_clocks ? " and clocks" : "",
 	    how->exact_copies);
 	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }
 
-static int method_count_task(const char *name, void *context)
+static int method_count_one(const char *name, void *context)
 {
 	(void)name;
 	++*(size_t *)context;
@@ -158,13 +158,30 @@ static int method_count_task(const char *name, void *context)
 }
 
 /* 0: not known. */
+static size_t method_count_in(const char *folder)
+{
+	size_t count = 0;
+
+	return ps__os.list(folder, method_count_one, &count) == 0 ? count : 0;
+}
+
 static size_t method_count_threads(pid_t pid)
 {
 	char path[64];
-	size_t count = 0;
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	return ps__os.list(path, method_count_task, &count) == 0 ? count : 0;
+	return method_count_in(path);
+}
+
+/* The descriptor of the folder itself is among those in it. */
+static size_t method_count_free(void)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	size_t open = method_count_in("/proc/self/fd");
+
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	open -= open > 0;
+	return open < limit.rlim_cur ? (size_t)limit.rlim_cur - open : 0;
 }
 
 static void method_suggest_bpf(size_t needed, struct ps__buffer *out)
@@ -183,13 +200,12 @@ void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, stru
 {
 	size_t by_bpf = stat_method_copies(STAT_METHOD_PER_CPU, events) + BPF_DESCRIPTORS;
 	size_t by_looks = events * method_count_threads(pid);
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	size_t available = method_count_free();
 
-	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
-	if (method != STAT_METHOD_BPF && by_bpf <= limit.rlim_cur)
+	if (method != STAT_METHOD_BPF && by_bpf <= available)
 		method_suggest_bpf(by_bpf, out);
 	if ((method != STAT_METHOD_PER_CPU && method != STAT_METHOD_TIME_SHARE) || by_looks == 0 ||
-	    by_looks > limit.rlim_cur)
+	    by_looks > available)
 		return;
 	ps__buffer_add(out, "%s--method looks takes %zu%s, with an estimated split",
 	               *ps__buffer_text(out) ? "; " : "", by_looks,

@@ -24,7 +24,8 @@ enum stat_method {
 struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
 	size_t copies;           /* of events, which a thread takes that is created; at most */
-	size_t exact_copies;     /* with per-CPU events; of LOOKS */
+	size_t exact_copies;     /* with per-CPU events; of LOOKS and TIME_SHARE */
+	bool has_clocks;         /* some of the copies are clocks */
 	/* The processes; those whose counts are shared out by looks, and by clocks */
 	size_t processes, by_looks, by_clocks;
 	double before_s; /* CPU time of the command's process before it came to its group */

@@ -153,6 +153,7 @@ static int start_note_estimate(struct stat_count *count, const struct stat_targe
 			continue;
 		how->by_looks += ps__set_has_looks(set);
 		how->by_clocks += !ps__set_has_looks(set);
+		how->has_clocks |= copies > ps_eventset_event_count(count->model);
 		most = copies > most ? copies : most;
 	}
 	if (most == 0)

@@ -61,6 +61,14 @@ START_TEST(a_method_that_takes_few_enough_descriptors_is_named)
 	         "kernel's own numbers: run outside of it (docker: --pid host)",
 	         takes);
 	check_suggestion(STAT_METHOD_WHOLE, by_bpf, wanted);
+	/* Three are open; the fourth is that of the folder. */
+	for (int fd = 0; fd < 4; fd++) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		fake_file(path, "x");
+	}
+	check_suggestion(STAT_METHOD_WHOLE, by_bpf + 2, "");
+	check_suggestion(STAT_METHOD_WHOLE, by_bpf + 3, wanted);
 	ck_assert_uint_eq(fake_open_fds(), 0);
 }
 END_TEST
@@ -86,16 +94,24 @@ START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 	           "method      per-cpu: a thread that is created takes 256 copies of events, "
 	           "256.0 us or more and 291.8kB; --method looks is cheaper, with an "
 	           "estimated split; --method cgroup isn't possible: no\n");
-	check_line((struct stat_how){.method = STAT_METHOD_TIME_SHARE, .copies = 69, .why = "no"},
-	           "method      time-share: a thread that is created takes 69 copies of events and "
-	           "clocks; --method per-cpu takes more, and splits exactly; --method cgroup isn't "
-	           "possible: no\n");
+	check_line(
+	    (struct stat_how){
+		.method = STAT_METHOD_TIME_SHARE, .copies = 69, .exact_copies = 320, .why = "no"},
+	    "method      time-share: a thread that is created takes 69 copies of events and "
+	    "clocks; --method per-cpu takes 320, and splits exactly; --method cgroup isn't "
+	    "possible: no\n");
 	check_line(
 	    (struct stat_how){
 		.method = STAT_METHOD_LOOKS, .copies = 5, .exact_copies = 320, .why = "no"},
 	    "method      looks: a thread that is created takes 5 copies of events, and the "
 	    "split is estimated by looks at where tasks run; --method per-cpu takes 320, and "
 	    "splits exactly; --method cgroup isn't possible: no\n");
+	check_line(
+	    (struct stat_how){
+		.method = STAT_METHOD_LOOKS, .copies = 3, .has_clocks = true, .exact_copies = 2},
+	    "method      looks: a thread that is created takes 3 copies of events and clocks, and "
+	    "the split is estimated by looks at where tasks run; --method per-cpu takes 2, and "
+	    "splits exactly\n");
 	check_line(
 	    (struct stat_how){.method = STAT_METHOD_BPF},
 	    "method      bpf: a program in the kernel reads each CPU's events at its context "
