@@ -4,13 +4,17 @@
 
 #include "base/os.h"
 #include "base/vector.h"
+#include "locate/locate.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The kernel's PF_EXITING: the task runs none of its program any more, and can't be counted. */
 #define FLAG_EXITING 0x4u
@@ -45,9 +49,10 @@ static bool processes_read(const char *pid, struct tool_process *out)
 	return !is_first_ending || threads > 1;
 }
 
+/* A /proc of another PID namespace has other processes under the same numbers. */
 static void processes_list(struct tool_processes *all)
 {
-	DIR *folder = opendir("/proc");
+	DIR *folder = ps__locate_has_proc() ? opendir("/proc") : NULL;
 	struct dirent *entry;
 	struct tool_process one;
 
@@ -116,9 +121,13 @@ bool tool_process_runs(pid_t pid)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	struct tool_process process;
-	char number[16];
+	char number[16], path[32];
 
 	snprintf(number, sizeof number, "%d", (int)pid);
+	snprintf(path, sizeof path, "/proc/%s/stat", number);
+	/* It is hidden where /proc is mounted with hidepid, or not at all. */
+	if (!ps__locate_has_proc() || access(path, F_OK) != 0)
+		return kill(pid, 0) == 0 || errno == EPERM;
 	for (int waited_ms = 0; waited_ms < END_WAIT_MS; waited_ms++) {
 		if (!processes_read(number, &process))
 			return false;

@@ -64,7 +64,7 @@ static void fields_add_quality(struct stat_fields *fields)
 	fields_add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
 	if (uncounted->programs)
 		fields_add_text(fields, "uncounted_first", uncounted->name);
-	fields_add_number(fields, "uncounted_children", (double)uncounted->children);
+	fields_add_number(fields, "uncounted_children", stat_uncounted_children(uncounted));
 }
 
 static void fields_add_heard(struct stat_fields *fields, const struct stat_regions *regions)
@@ -137,7 +137,8 @@ static void fields_add_of_csv(struct stat_fields *fields, const struct stat_opti
 {
 	/* Else a 0 of a process that only waits for its children looks like all. */
 	if (options->target.pid_count)
-		fields_add_number(fields, "uncounted_children", (double)count->uncounted.children);
+		fields_add_number(fields, "uncounted_children",
+		                  stat_uncounted_children(&count->uncounted));
 	fields_add_task_columns(fields, options);
 }
 
@@ -287,7 +288,7 @@ static void json_add_uncounted(struct ps__json *json, const struct stat_uncounte
 	ps__json_add_double(json, "uncounted_programs", stat_uncounted_number(uncounted));
 	if (uncounted->programs)
 		ps__json_add_string(json, "uncounted_first", uncounted->name);
-	ps__json_add_unsigned(json, "uncounted_children", uncounted->children);
+	ps__json_add_double(json, "uncounted_children", stat_uncounted_children(uncounted));
 }
 
 static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,

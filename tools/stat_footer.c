@@ -308,7 +308,11 @@ static void footer_show_uncounted(const struct stat_quality *quality, struct ps_
 		stat_uncounted_describe(uncounted, out);
 		ps__buffer_add(out, "\n");
 	}
-	if (uncounted->children) {
+	if (uncounted->is_blind) {
+		stat_footer_line("uncounted", out);
+		ps__buffer_add(out, "not known: child processes that ran already, as no /proc of "
+		                    "this PID namespace is mounted\n");
+	} else if (uncounted->children) {
 		stat_footer_line("uncounted", out);
 		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n",
 		               uncounted->children, uncounted->children > 1 ? "es" : "");
@@ -356,7 +360,7 @@ static bool footer_is_good(const struct stat_quality *quality)
 
 	return is_known && !*quality->why && quality->coverage >= 1.0 && !quality->unknown &&
 	       stat_quality_residual(quality) == 0 && !quality->uncounted.children &&
-	       footer_is_all_counted(quality);
+	       !quality->uncounted.is_blind && footer_is_all_counted(quality);
 }
 
 /* Good news takes one line; else each line tells what it has to tell in full. */

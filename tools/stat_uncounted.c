@@ -3,6 +3,7 @@
  * counting. */
 #include "tools/stat.h"
 
+#include "locate/locate.h"
 #include "tools/processes.h"
 #include "tools/stat_times.h"
 #include "tools/terminal.h"
@@ -31,7 +32,8 @@ void stat_uncounted_take(struct stat_count *count)
 	/* The times of a run are not what the kernel counts of programs. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
-	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
+	*sum = (struct stat_uncounted){
+	    .is_of_processes = true, .children = sum->children, .is_blind = sum->is_blind};
 	if (count->how.method == STAT_METHOD_WHOLE || stat_method_is_estimate(count->how.method)) {
 		snprintf(sum->why_unknown, sizeof sum->why_unknown,
 		         "--method %s doesn't see programs that the kernel does not count, as "
@@ -54,6 +56,7 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 	first.is_of_processes = one->is_of_processes;
 	first.programs = sum->programs + one->programs;
 	first.children = one->children > sum->children ? one->children : sum->children;
+	first.is_blind = one->is_blind || sum->is_blind;
 	*sum = first;
 }
 
@@ -66,6 +69,11 @@ double stat_uncounted_number(const struct stat_uncounted *uncounted)
 {
 	return uncounted->programs || !*uncounted->why_unknown ? (double)uncounted->programs
 	                                                       : (double)NAN;
+}
+
+double stat_uncounted_children(const struct stat_uncounted *uncounted)
+{
+	return uncounted->is_blind ? (double)NAN : (double)uncounted->children;
 }
 
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
@@ -107,6 +115,10 @@ void stat_uncounted_find_children(struct stat_count *count, const struct stat_ta
 	}
 	tool_processes_clear(&all);
 	count->uncounted.children = children;
+	count->uncounted.is_blind = !ps__locate_has_proc();
+	if (count->uncounted.is_blind)
+		tool_complain("no /proc of this PID namespace is mounted: child processes that ran "
+		              "already, and threads, may be missing in the counts");
 	if (children)
 		tool_complain("not counted: %zu child process%s with %ld thread%s, running "
 		              "already: -p counts a process and what it creates from now on; "

@@ -19,6 +19,7 @@ struct stat_uncounted {
 	char name[16];
 	char why_unknown[320]; /* why there may be others; "" if there are none */
 	size_t children;       /* that ran already when processes were attached */
+	bool is_blind;         /* whether there were any is not known */
 };
 
 /* Asks the event sets. To be called some times a second while they count, as
@@ -28,6 +29,9 @@ void stat_uncounted_take(struct stat_count *count);
 /* Looks for running children of these processes, and their children: says how
  * many there are, and how they are counted. */
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
+
+/* NaN: not known. */
+double stat_uncounted_children(const struct stat_uncounted *uncounted);
 
 /* Adds those of one run to a sum: the first program, and their number. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);

@@ -240,6 +240,9 @@ struct ps_record_config {
 	uint64_t sample_regs_intr;
 	int sample_id_all;
 	int is_swapped; /* not 0: written by a machine of the other byte order */
+	/* Nanoseconds that are added, modulo 2^64, to all times: in a time namespace, what it adds
+	 * to the event's clock. 0 gives them as they stand in the record */
+	uint64_t time_shift_ns;
 };
 
 /**

@@ -16,6 +16,7 @@
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/time_namespace.h"
 #include "base/vector.h"
 
 #include <errno.h>
@@ -242,6 +243,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 		return ps__fail_memory("the programs of a process");
 	if (perf->tasks)
 		return PS_OK;
+	perf->execs->kept.shift_ns = ps__time_namespace_shift_ns();
 	for (size_t instance = 0; error == 0 && instance < perf->base.instances; instance++)
 		error = -connect_leader(perf, instance);
 	if (error == 0)

@@ -39,8 +39,8 @@ bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *
 	char *record = kept->bytes + kept->bytes_used;
 	ps__ring_copy(ring, 0, record, header->size);
 	memcpy(&trailer, record + header->size - sizeof trailer, sizeof trailer);
-	kept->records[kept->count++] =
-	    (struct ps__kept_record){.time = trailer.time, .offset = kept->bytes_used};
+	kept->records[kept->count++] = (struct ps__kept_record){
+	    .time = trailer.time + kept->shift_ns, .offset = kept->bytes_used};
 	kept->bytes_used += header->size;
 	return true;
 }

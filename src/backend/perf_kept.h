@@ -32,6 +32,7 @@ struct ps__kept {
 	size_t bytes_used, bytes_room;
 	struct ps__kept_record *records;
 	size_t count, room;
+	uint64_t shift_ns; /* of all times: see time_namespace.h */
 };
 
 /* A ps__ring_take whose context is a struct ps__kept: copies a record. False: it tells that others

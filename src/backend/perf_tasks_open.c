@@ -5,6 +5,7 @@
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/time_namespace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,6 +156,7 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 	if (!tasks)
 		return ps__fail_memory("the tasks of a process");
 	perf->tasks = tasks;
+	tasks->kept.shift_ns = ps__time_namespace_shift_ns();
 	tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
 	tasks->ring_count = perf->target.instance_count * rings;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);

@@ -31,6 +31,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/proc_status.c \
 	src/base/proc_status.h \
 	src/base/stack.h \
+	src/base/time_namespace.c \
+	src/base/time_namespace.h \
 	src/base/value.c \
 	src/base/vector.c \
 	src/base/vector.h \

@@ -195,6 +195,7 @@ struct ps__attribution {
 	bool has_lost;
 	bool is_lacking;     /* counts since ps_start, as of tasks that left the control group */
 	bool misses_threads; /* of a process that created threads while it was opened */
+	bool is_blind;       /* which threads the process had is not known */
 	struct ps__per_cpu per_cpu;
 	struct ps__time_share time_share;
 	size_t descriptors; /* that it has of AUTO's budget */

@@ -3,6 +3,7 @@
  * the rest is the same for all. */
 #include "base/error.h"
 #include "base/identity.h"
+#include "eventset/tasks.h"
 #include "eventset/undo.h"
 
 /* Assigns what was counted since the last fetch. Returns flags. */
@@ -103,6 +104,8 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 		ps__set_label_counts(here, fetch.mark);
 		ps__set_activate(set, here);
 	}
+	if (__builtin_expect(set->attribution.is_blind, 0))
+		ps__set_mark_uncounted(set, here);
 	if (set->state == PS__SET_UNFETCHED)
 		set->state = PS__SET_STOPPED;
 	*out = here;

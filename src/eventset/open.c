@@ -225,9 +225,11 @@ static void note_unknown_threads(struct ps_eventset *set)
 	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||
 	    ps__set_demands_bpf(set) || set->counters.task.fd >= 0 || set->counters.enables_on_exec)
 		return;
+	set->attribution.is_blind = true;
 	snprintf(set->attribution.why, sizeof set->attribution.why,
-	         "no /proc is mounted: of the threads that process %d had when it was attached, "
-	         "the first one alone is known and counted, with those that it creates",
+	         "no /proc of this PID namespace is mounted: of the threads that process %d had "
+	         "when it was attached, the first one alone is known and counted, with those that "
+	         "it creates",
 	         (int)set->counters.target.tid);
 }
 
@@ -238,6 +240,7 @@ static int open_counters(struct ps_eventset *set)
 	int result = PS_OK;
 
 	set->attribution.misses_threads = false;
+	set->attribution.is_blind = false;
 	for (int attempt = 1; attempt <= LARGEST_ATTEMPTS; attempt++) {
 		close_counters(set);
 		set->counters.target.is_ungrouped = attempt == LARGEST_ATTEMPTS;

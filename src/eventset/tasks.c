@@ -246,13 +246,15 @@ const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set)
 	return set->counters.backend->ops->take_uncounted(set->counters.backend);
 }
 
-/* Such a program may run anywhere, and start others that aren't seen: all counts from then on are
- * the least that there can have been. */
+/* Such a program may run anywhere, and start others that aren't seen; so may threads that were
+ * missed. All counts from then on are the least that there can have been. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 {
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);
 
-	if (!found || found->programs == 0)
+	bool has_programs = found && found->programs > 0;
+
+	if (!has_programs && !set->attribution.misses_threads && !set->attribution.is_blind)
 		return;
 	here->counts_mark |= PS__MARK_INCOMPLETE;
 	for (size_t index = 0; index < set->recorder.active_count; index++)

@@ -12,8 +12,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* proc(5): the name is the 2nd field, the state the 3rd, "ppid" the 4th, "flags" the 9th, "utime"
  * the 14th, "stime" the 15th, "num_threads" the 20th, "starttime" the 22nd, "processor" the 39th.
@@ -48,12 +50,12 @@
 
 bool ps__locate_has_proc(void)
 {
-	int fd = ps__os.open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	char stat[STAT_BYTES];
+	ssize_t length = ps__os_read_file("/proc/self/stat", stat, sizeof stat);
+	long pid = length > 0 ? strtol(stat, NULL, 10) : 0;
 
-	if (fd >= 0)
-		ps__os.close(fd);
 	/* With other errors, as for lack of descriptors, it is there. */
-	return fd >= 0 || errno != ENOENT;
+	return length != -ENOENT && (pid == 0 || pid == getpid());
 }
 
 /* The kernel tells this of a task without /proc. */
@@ -68,22 +70,26 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
-	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	int error = errno;
-	if (fd < 0 && error == ENOENT && !ps__locate_has_proc() && is_known_to_kernel(tid)) {
+	if (!ps__locate_has_proc() && is_known_to_kernel(tid)) {
 		*task = (struct ps__task){.tid = tid, .fd = -1};
 		return PS_OK;
 	}
-	errno = error;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return ps__fail(PS_ECOUNT,
 		                "%s: %s; one descriptor is kept for each attached "
 		                "thread: " PS__ADVICE_DESCRIPTORS,
 		                path, strerror(errno));
+	int error = errno;
+	if (fd < 0 && error == ENOENT && is_known_to_kernel(tid))
+		return ps__fail(PS_ESYS,
+		                "thread %d is hidden from this user (%s: %s; /proc is mounted with "
+		                "hidepid): count it as its owner or as root",
+		                (int)tid, path, strerror(error));
 	if (fd < 0)
 		return ps__fail(PS_ESYS, "there is no thread %d (%s: %s)", (int)tid, path,
-		                strerror(errno));
+		                strerror(error));
 	*task = (struct ps__task){.tid = tid, .fd = fd};
 	return PS_OK;
 }

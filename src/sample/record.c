@@ -190,6 +190,10 @@ int ps_record_parse(const struct ps_record_config *config, const void *bytes, si
 		take_other(&cursor, config, &record);
 	if (cursor.fault)
 		return refuse(&record, cursor.fault);
+	if (record.has & PS_RECORD_HAS_TIME)
+		record.time += config->time_shift_ns;
+	if (record.sample_id.has & PS_RECORD_HAS_TIME)
+		record.sample_id.time += config->time_shift_ns;
 	memcpy(out, &record, size_of_record());
 	return PS_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "base/time_namespace.h"
 #include "locate/locate.h"
 
 #include <errno.h>
@@ -166,7 +167,11 @@ struct ps_record_config ps__sampler_config(const struct perf_event_attr *words)
 	                                 .branch_sample_type = words->branch_sample_type,
 	                                 .sample_regs_user = words->sample_regs_user,
 	                                 .sample_regs_intr = words->sample_regs_intr,
-	                                 .sample_id_all = words->sample_id_all};
+	                                 .sample_id_all = words->sample_id_all,
+	                                 .time_shift_ns =
+	                                     words->use_clockid && words->clockid == CLOCK_MONOTONIC
+	                                         ? ps__time_namespace_shift_ns()
+	                                         : 0};
 }
 
 static int open_all(struct ps_sampler *sampler, const struct ps_attr *asked, size_t ring_bytes)

@@ -8,6 +8,7 @@ tool_tests = \
 	tests/tool/log \
 	tests/tool/marks \
 	tests/tool/metrics \
+	tests/tool/namespaces \
 	tests/tool/place \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \

@@ -94,6 +94,21 @@ START_TEST(tasks_begin_end_and_take_names)
 }
 END_TEST
 
+/* As in a time namespace, whose clocks may also be set back. */
+START_TEST(times_are_shifted)
+{
+	record_like(PS_RECORD_FORK, _i);
+	config.time_shift_ns = 1000;
+	parsed();
+	check_task(21, 22, 1023);
+	ck_assert_uint_eq(record.sample_id.time, 1013);
+	config.time_shift_ns = (uint64_t)-3;
+	parsed();
+	check_task(21, 22, 20);
+	ck_assert_uint_eq(record.sample_id.time, 10);
+}
+END_TEST
+
 START_TEST(switches_name_the_task_of_the_sample_id_and_the_other_one)
 {
 	record_like(PS_RECORD_SWITCH, _i);
@@ -275,6 +290,7 @@ int main(void)
 	tcase_add_loop_test(tests, mappings_have_their_own_task_and_the_sample_ids_beside_it, 0, 2);
 	tcase_add_loop_test(tests, a_build_id_stands_in_the_inodes_place, 0, 2);
 	tcase_add_loop_test(tests, tasks_begin_end_and_take_names, 0, 2);
+	tcase_add_loop_test(tests, times_are_shifted, 0, 2);
 	tcase_add_loop_test(tests, switches_name_the_task_of_the_sample_id_and_the_other_one, 0, 2);
 	tcase_add_loop_test(tests, losses_and_throttles_have_their_numbers, 0, 2);
 	tcase_add_loop_test(tests, the_hardwares_and_the_kernels_own_records_are_whole, 0, 2);
