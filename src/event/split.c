@@ -29,6 +29,9 @@ static size_t split_first_length(const char *list)
 	bool is_inside = false;
 	size_t length = 0;
 
+	/* The slash of a breakpoint precedes its length: mem:0x1000/8:w */
+	if (strncmp(list, "mem:", strlen("mem:")) == 0)
+		return strcspn(list, ",");
 	for (; list[length] && (list[length] != ',' || is_inside); length++) {
 		if (list[length] == '/')
 			is_inside = !is_inside || !split_closes_terms(&list[length]);
