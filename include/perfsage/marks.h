@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marks: regions of a program that cost nothing until somebody listens.
+ * Marks: regions of a program that cost next to nothing until somebody listens.
  *
  * This header is all that a program with marks needs: nothing of libperfsage is
  * compiled, linked or loaded with it. A mark that nobody hears is a load and a
