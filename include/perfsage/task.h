@@ -70,6 +70,11 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  * gets the rest; otherwise the rest comes as a task of number 0, one for each
  * CPU. The same happens on CPUs where a record was lost.
  *
+ * A thread that begins a program (exec) gets its process's pid as its tid, and
+ * the first thread ends. Both are then told with this tid. What the thread
+ * counted before it began the program is under its new tid, with the program's
+ * name.
+ *
  * From Linux 5.13 on the kernel leaves such records only with a fix of December
  * 2025 (c418d8b4d7a4, "perf/core: Fix missing read event generation on task
  * exit"), which is in 6.19 and in newer stable kernels. Without it only the

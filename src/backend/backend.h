@@ -67,7 +67,9 @@ struct ps__target {
 /* Records tell what became of the software threads of a process. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
-	PS__TASK_NAMED,   /* pid, tid, name: by exec or by itself */
+	PS__TASK_NAMED,   /* pid, tid, name: by itself */
+	PS__TASK_BEGUN,   /* pid, tid, name: a program, by exec */
+	PS__TASK_ENDED,   /* pid, tid: its events did; a PS__TASK_COUNTED may follow */
 	PS__TASK_COUNTED, /* pid, tid, instance, event, count: its whole share, when it has ended */
 	PS__TASK_LOST     /* some of these were lost, nobody knows how many */
 };

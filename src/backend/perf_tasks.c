@@ -14,7 +14,7 @@
 #define LARGEST_NOTE 256
 
 /* pid, ppid, tid, ptid of FORK and EXIT. */
-struct birth_record {
+struct life_record {
 	struct perf_event_header header;
 	uint32_t pid, parent_pid;
 	uint32_t tid, parent_tid;
@@ -90,10 +90,11 @@ static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
 	return true;
 }
 
-static bool tell_birth(const void *bytes, ps__task_visit *visit, void *context)
+static bool tell_life(const void *bytes, ps__task_visit *visit, void *context)
 {
-	const struct birth_record *record = bytes;
-	struct ps__task_record found = {.kind = PS__TASK_CREATED,
+	const struct life_record *record = bytes;
+	bool is_birth = record->header.type == PERF_RECORD_FORK;
+	struct ps__task_record found = {.kind = is_birth ? PS__TASK_CREATED : PS__TASK_ENDED,
 	                                .pid = (pid_t)record->pid,
 	                                .tid = (pid_t)record->tid,
 	                                .parent_tid = (pid_t)record->parent_tid};
@@ -107,7 +108,8 @@ static bool tell_birth(const void *bytes, ps__task_visit *visit, void *context)
 static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 {
 	const struct ps__name_record *record = bytes;
-	struct ps__task_record found = {.kind = PS__TASK_NAMED};
+	bool is_exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
+	struct ps__task_record found = {.kind = is_exec ? PS__TASK_BEGUN : PS__TASK_NAMED};
 
 	if (!ps__kept_name(record, found.name))
 		return false;
@@ -124,7 +126,8 @@ static bool tell(const struct ps__perf_tasks *tasks, const void *record, ps__tas
 	case PERF_RECORD_READ:
 		return tell_counts(tasks, record, visit, context);
 	case PERF_RECORD_FORK:
-		return tell_birth(record, visit, context);
+	case PERF_RECORD_EXIT:
+		return tell_life(record, visit, context);
 	case PERF_RECORD_COMM:
 		return tell_name(record, visit, context);
 	default:

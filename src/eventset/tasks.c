@@ -94,6 +94,99 @@ static void note_created(struct ps__tasks *tasks, const struct ps__task_record *
 		memcpy(task->name, name, sizeof task->name);
 }
 
+static void leave_bucket(struct ps__tasks *tasks, const struct ps__known_task *task)
+{
+	ptrdiff_t *link = bucket_of(tasks, task->tid);
+
+	while (&tasks->tasks[*link] != task)
+		link = &tasks->tasks[*link].next;
+	*link = task->next;
+}
+
+/* From now on records tell of it by that number. */
+static void renumber(struct ps__tasks *tasks, struct ps__known_task *task, pid_t tid)
+{
+	leave_bucket(tasks, task);
+	task->tid = tid;
+	task->next = *bucket_of(tasks, tid);
+	*bucket_of(tasks, tid) = task - tasks->tasks;
+}
+
+/* A task of that number whose beginning no record told. Another of the number may have what
+ * is its, so the rest is nobody's from now on. */
+static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
+                                         const struct ps__task_record *record)
+{
+	struct ps__known_task *task = add_task(tasks, record->pid, record->tid);
+
+	tasks->is_incomplete = true;
+	if (task)
+		task->is_announced = true;
+	return task;
+}
+
+/* How many other threads the process has, as far as records tell; and the last one of them. */
+static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_record *record,
+                          struct ps__known_task **out)
+{
+	size_t living = 0;
+
+	for (size_t index = 0; index < tasks->count; index++) {
+		struct ps__known_task *task = &tasks->tasks[index];
+		if (task->pid != record->pid || task->tid == record->tid || task->is_ended ||
+		    task->is_counted)
+			continue;
+		*out = task;
+		living++;
+	}
+	return living;
+}
+
+/*
+ * The task that has its process's number now that the first thread has ended.
+ *
+ * Linux gives that number to any thread that begins a program (de_thread). Before, it ends all
+ * others of the process, and waits for that: their records precede. So it is the one thread of
+ * which none tells that it ended. It keeps its counters: its last record has all that it
+ * counted, under the new number.
+ */
+static struct ps__known_task *take_over(struct ps__tasks *tasks,
+                                        const struct ps__task_record *record)
+{
+	struct ps__known_task *found;
+
+	if (find_living(tasks, record, &found) != 1)
+		return add_unseen(tasks, record);
+	renumber(tasks, found, record->tid);
+	return found;
+}
+
+/* The kernel ends a task's events once. A second end is that of a thread that took its process's
+ * number over, and was killed before its program began. */
+static void note_ended(struct ps__tasks *tasks, const struct ps__task_record *record)
+{
+	struct ps__known_task *task = find_task(tasks, record->tid);
+
+	if (task && task->is_ended && record->tid == record->pid)
+		task = take_over(tasks, record);
+	if (task)
+		task->is_ended = true;
+}
+
+static void note_begun(struct ps__tasks *tasks, const struct ps__task_record *record)
+{
+	struct ps__known_task *task = find_task(tasks, record->tid);
+	struct ps__known_task *other;
+
+	/* The process to which the set was attached may have had no first thread any more. */
+	if (task ? task->is_ended || task->is_counted : find_living(tasks, record, &other) > 0)
+		task = take_over(tasks, record);
+	else if (!task)
+		task = add_task(tasks, record->pid, record->tid);
+	if (task)
+		memcpy(task->name, record->name, sizeof task->name);
+}
+
 static void note_named(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = find_or_add(tasks, record);
@@ -122,16 +215,21 @@ static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_ta
 	return share;
 }
 
+/* Each task tells what it counted of an event on a CPU once: a second record is another's. */
 static void note_counted(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = find_or_add(tasks, record);
+	size_t cpu = record->instance % tasks->cpus;
 
+	if (task && ps__task_is_known(tasks, (size_t)(task - tasks->tasks), cpu, record->event))
+		task = add_unseen(tasks, record);
 	if (!task)
 		return;
-	size_t bit = record->instance % tasks->cpus * tasks->event_count + record->event;
+	size_t bit = cpu * tasks->event_count + record->event;
 	uint64_t *known =
 	    tasks->known + (size_t)(task - tasks->tasks) * ps__task_known_words(tasks);
 	known[bit / 64] |= UINT64_C(1) << bit % 64;
+	task->is_counted = true;
 	task->root = record->instance / tasks->cpus;
 	if (record->count == 0)
 		return;
@@ -150,6 +248,12 @@ static void note(const struct ps__task_record *record, void *context)
 		return;
 	case PS__TASK_NAMED:
 		note_named(tasks, record);
+		return;
+	case PS__TASK_BEGUN:
+		note_begun(tasks, record);
+		return;
+	case PS__TASK_ENDED:
+		note_ended(tasks, record);
 		return;
 	case PS__TASK_COUNTED:
 		note_counted(tasks, record);

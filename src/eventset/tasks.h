@@ -21,6 +21,8 @@ struct ps__known_task {
 	char name[16];
 	size_t root;       /* which root's events it has; PS__NO_ROOT: not known */
 	bool is_announced; /* a record told that it came; else others told of it */
+	bool is_ended;     /* a record told that its events ended */
+	bool is_counted;   /* a record told what it counted, on one CPU or more */
 	ptrdiff_t next;    /* of the same bucket, older; -1: none */
 	struct ps__share *shares;
 };

@@ -99,6 +99,17 @@ void put_name(int cpu, pid_t pid, pid_t tid, const char *name)
 	put_note(cpu, PERF_RECORD_COMM, words);
 }
 
+/* Whichever thread begins it, its number is the process's from then on. */
+void put_exec(int cpu, pid_t pid, const char *name)
+{
+	uint64_t words[5] = {records_pair(pid, pid), 0, 0, now++,
+	                     records_id_of(records_notes(cpu))};
+
+	memcpy(words + 1, name, strlen(name));
+	ck_assert(fake_put_record(records_notes(cpu), PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC,
+	                          words, 5));
+}
+
 /* The group's two events, the notes and the teller itself; times first. */
 void put_share(int cpu, pid_t pid, pid_t tid, uint64_t faults, uint64_t clock)
 {

@@ -32,6 +32,8 @@ uint64_t records_pair(pid_t low, pid_t high);
 void put_fork(int cpu, pid_t pid, pid_t tid, pid_t parent);
 void put_exit(int cpu, pid_t pid, pid_t tid);
 void put_name(int cpu, pid_t pid, pid_t tid, const char *name);
+/* A program that begins: its name. */
+void put_exec(int cpu, pid_t pid, const char *name);
 /* What an ended task counted on a CPU. */
 void put_share(int cpu, pid_t pid, pid_t tid, uint64_t faults, uint64_t clock);
 /* That, and that it counted nothing on the others. */

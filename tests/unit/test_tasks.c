@@ -190,6 +190,112 @@ START_TEST(a_task_whose_birth_is_told_late_is_one_task)
 }
 END_TEST
 
+/* A thread that begins a program ends the others, and then has the first one's number. */
+START_TEST(a_thread_that_begins_a_program_keeps_its_counts_apart_from_the_first_ones)
+{
+	struct ps_eventset *set = records_start_set();
+
+	put_fork(1, PROCESS, 501, PROCESS);
+	put_fork(1, PROCESS, 502, PROCESS);
+	put_exit(1, PROCESS, PROCESS);
+	put_exit(1, PROCESS, 502);
+	put_counts(1, PROCESS, 502, 2, 20);
+	put_exec(3, PROCESS, "later");
+	put_exit(3, PROCESS, PROCESS);
+	put_counts(1, PROCESS, PROCESS, 30, 300);
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 4);
+	check_told(0, PROCESS, "solver", 1, 68, 680);
+	check_told(1, PROCESS, "solver", 3, 50, 500);
+	check_told(2, PROCESS, "later", 1, 30, 300);
+	check_told(3, 502, "solver", 1, 2, 20);
+	check_sum("page-faults", 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Both leave a record under the same number. Before or after the program's name. */
+START_TEST(a_childs_thread_that_begins_a_program_is_not_its_first_thread)
+{
+	struct ps_eventset *set = records_start_set();
+
+	put_fork(1, 600, 600, PROCESS);
+	put_fork(1, 600, 601, 600);
+	put_exit(1, 600, 600);
+	put_counts(1, 600, 600, 60, 600);
+	if (_i == 0)
+		put_exec(3, 600, "later");
+	put_exit(3, 600, 600); /* without a name: it was killed in its exec */
+	put_counts(1, 600, 600, 30, 300);
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 4);
+	check_told(0, PROCESS, "solver", 1, 10, 100);
+	check_told(1, PROCESS, "solver", 3, 50, 500);
+	check_told(2, 600, "solver", 1, 60, 600);
+	check_told(3, 600, _i == 0 ? "later" : "solver", 1, 30, 300);
+	check_sum("page-faults", 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Which of two it was can't be told. What it counted is told, what the others did is not. */
+START_TEST(where_the_thread_that_began_a_program_is_not_known_the_rest_is_nobodys)
+{
+	struct ps_eventset *set = records_start_set();
+
+	put_fork(1, PROCESS, 501, PROCESS);
+	put_fork(1, PROCESS, 502, PROCESS);
+	put_exit(1, PROCESS, PROCESS);
+	put_exec(3, PROCESS, "later");
+	put_counts(1, PROCESS, PROCESS, 30, 300);
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 3);
+	check_told(0, PROCESS, "later", 1, 30, 300);
+	check_told(1, 0, "", 1, 70, 700);
+	check_told(2, 0, "", 3, 50, 500);
+	check_sum("page-faults", 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_second_record_of_a_number_is_another_tasks)
+{
+	struct ps_eventset *set = records_start_set();
+
+	put_fork(1, 600, 600, PROCESS);
+	put_counts(1, 600, 600, 60, 600);
+	put_counts(1, 600, 600, 30, 300);
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 4);
+	check_told(0, 600, "solver", 1, 60, 600);
+	check_told(1, 600, "", 1, 30, 300);
+	check_told(2, 0, "", 1, 10, 100);
+	check_told(3, 0, "", 3, 50, 500);
+	check_sum("page-faults", 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The first one had ended before the set was attached: it isn't among those that are counted. */
+START_TEST(a_program_of_a_process_without_its_first_thread_is_its_last_threads)
+{
+	struct ps_eventset *set = records_start_set();
+
+	put_fork(1, 600, 601, PROCESS);
+	put_exec(3, 600, "later");
+	put_counts(1, 600, 600, 30, 300);
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 3);
+	check_told(2, 600, "later", 1, 30, 300);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static int stop_at_once(const struct ps_task *task, void *context)
 {
 	(void)task;
@@ -253,6 +359,14 @@ int main(void)
 	tcase_add_test(tests, a_living_task_of_a_stranger_leaves_the_rest_to_nobody);
 	tcase_add_test(tests, a_number_that_is_used_again_is_another_task);
 	tcase_add_test(tests, a_task_whose_birth_is_told_late_is_one_task);
+	tcase_add_test(tests,
+	               a_thread_that_begins_a_program_keeps_its_counts_apart_from_the_first_ones);
+	tcase_add_loop_test(tests, a_childs_thread_that_begins_a_program_is_not_its_first_thread, 0,
+	                    2);
+	tcase_add_test(tests,
+	               where_the_thread_that_began_a_program_is_not_known_the_rest_is_nobodys);
+	tcase_add_test(tests, a_second_record_of_a_number_is_another_tasks);
+	tcase_add_test(tests, a_program_of_a_process_without_its_first_thread_is_its_last_threads);
 	tcase_add_test(tests, a_walk_ends_when_it_is_told_to);
 	tcase_add_test(tests, misuse_is_told);
 	return scene_run(suite);
