@@ -39,6 +39,9 @@ static int rows_add_task(const struct ps_task *task, void *context)
 	struct ps_thread *thread = ps_topology_thread(matrix->topology, task->cpu);
 	struct task_row row = {.pid = task->pid,
 	                       .tid = task->tid,
+	                       .set = matrix->set,
+	                       .task = task->task,
+	                       .process = task->process,
 	                       .cpu = task->cpu,
 	                       .where = ps_thread_component(thread)};
 
@@ -60,10 +63,11 @@ static int rows_compare_places(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Tasks that can't be told apart may be of any process, and stay by themselves. */
+/* By what the set knows, and not by the pid: many processes may have had that, one after the other.
+ * Tasks that can't be told apart may be of any process, and stay by themselves. */
 static bool rows_are_of_one_process(const struct task_row *one, const struct task_row *other)
 {
-	return one->pid == other->pid && !one->tid == !other->tid;
+	return one->set == other->set && one->process == other->process;
 }
 
 /* The rows of a process follow each other, as they did. */
@@ -71,9 +75,11 @@ static int rows_compare_processes(const void *one, const void *other)
 {
 	const struct task_row *a = one, *b = other;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return rows_are_of_one_process(a, b) ? rows_compare_places(a, b) : a->tid ? -1 : 1;
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return rows_compare_places(a, b);
 }
 
 void stat_matrix_sum_processes(struct matrix *matrix)
@@ -122,7 +128,7 @@ static struct task_row *rows_find_sum(const struct matrix *sums, const struct ta
 {
 	for (size_t index = sums->count; index-- > 0;) {
 		struct task_row *row = &sums->rows[index];
-		if (row->pid != of->pid || row->tid != of->tid)
+		if (row->set != of->set || row->task != of->task)
 			return NULL;
 		if (row->where == where)
 			return row;
@@ -275,8 +281,8 @@ int stat_matrix_fill(struct matrix *matrix, struct stat_count *count,
 	*matrix = (struct matrix){.model = count->model, .topology = count->topology};
 	int result = rows_find_totals(matrix, count, aggregate);
 
-	for (size_t index = 0; result == 0 && index < count->set_count; index++)
-		result = ps_eventset_for_each_task(count->sets[index], rows_add_task, matrix);
+	for (; result == 0 && matrix->set < count->set_count; matrix->set++)
+		result = ps_eventset_for_each_task(count->sets[matrix->set], rows_add_task, matrix);
 	if (result == 0)
 		return 0;
 	tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");

@@ -9,6 +9,8 @@
 struct task_row {
 	pid_t pid;
 	pid_t tid; /* 0: of tasks that can't be told apart */
+	/* Of the event set; and its numbers, which tell apart what had the same pid or tid */
+	size_t set, task, process;
 	char name[16];
 	int cpu;
 	/* The hardware thread; of a sum the component that it is part of */
@@ -31,6 +33,7 @@ struct matrix {
 	struct task_row *rows;
 	size_t count;
 	size_t room;
+	size_t set; /* of the rows that are being added */
 	enum matrix_kind kind;
 };
 

@@ -20,6 +20,9 @@ struct ps_task {
 	const char *name; /* as /proc/<tid>/comm had it last; "" if it isn't known */
 	int cpu;          /* the CPU number */
 	const long long *counts; /* of the set's events, in their order; as counted, never scaled */
+	/* Numbers that the set uses once, also where a pid or tid came again; 0 if tid is 0: */
+	size_t task;    /* of this task, from 1 on in the order in which they began */
+	size_t process; /* of its process: the number of the first task that the set knows of it */
 };
 
 /**

@@ -134,7 +134,11 @@ static int tell_task(struct walk *walk, size_t index)
 {
 	const struct ps__tasks *tasks = walk->set->counters.tasks;
 	const struct ps__known_task *task = &tasks->tasks[index];
-	struct ps_task about = {.pid = task->pid, .tid = task->tid, .name = task->name};
+	struct ps_task about = {.pid = task->pid,
+	                        .tid = task->tid,
+	                        .name = task->name,
+	                        .task = index + 1,
+	                        .process = task->process + 1};
 	int result = 0;
 
 	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus && task->root != PS__NO_ROOT; cpu++) {

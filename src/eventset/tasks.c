@@ -52,15 +52,34 @@ static int make_room(struct ps__tasks *tasks)
 	return 0;
 }
 
+/* Any task of the newest process of that number; NULL: none is known. */
+static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t pid)
+{
+	const struct ps__known_task *first = find_task(tasks, pid);
+
+	if (first && first->pid == pid)
+		return first;
+	for (size_t index = tasks->count; index-- > 0;) {
+		if (tasks->tasks[index].pid == pid)
+			return &tasks->tasks[index];
+	}
+	return NULL;
+}
+
+/* A first thread begins a process; another one is of the newest process. */
 static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t tid)
 {
 	if (make_room(tasks) < 0) {
 		tasks->is_incomplete = true;
 		return NULL;
 	}
+	const struct ps__known_task *fellow = tid == pid ? NULL : find_process(tasks, pid);
 	struct ps__known_task *task = &tasks->tasks[tasks->count];
-	*task = (struct ps__known_task){
-	    .pid = pid, .tid = tid, .root = PS__NO_ROOT, .next = *bucket_of(tasks, tid)};
+	*task = (struct ps__known_task){.pid = pid,
+	                                .tid = tid,
+	                                .process = fellow ? fellow->process : tasks->count,
+	                                .root = PS__NO_ROOT,
+	                                .next = *bucket_of(tasks, tid)};
 	*bucket_of(tasks, tid) = (ptrdiff_t)tasks->count++;
 	return task;
 }
@@ -117,11 +136,15 @@ static void renumber(struct ps__tasks *tasks, struct ps__known_task *task, pid_t
 static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
                                          const struct ps__task_record *record)
 {
+	const struct ps__known_task *fellow = find_process(tasks, record->pid);
+	size_t process = fellow ? fellow->process : tasks->count;
 	struct ps__known_task *task = add_task(tasks, record->pid, record->tid);
 
 	tasks->is_incomplete = true;
-	if (task)
-		task->is_announced = true;
+	if (!task)
+		return NULL;
+	task->process = process;
+	task->is_announced = true;
 	return task;
 }
 
@@ -286,6 +309,7 @@ static int add_roots(struct ps_eventset *set)
 		             set->counters.target.roots[root]);
 		if (!task)
 			return ps__fail_memory("the tasks of a process");
+		task->process = 0;
 		task->root = root;
 		task->is_announced = true;
 		read_name(task, set->counters.target.tid);

@@ -19,6 +19,7 @@ struct ps__known_task {
 	pid_t pid;
 	pid_t tid;
 	char name[16];
+	size_t process;    /* the index of its first task that is known */
 	size_t root;       /* which root's events it has; PS__NO_ROOT: not known */
 	bool is_announced; /* a record told that it came; else others told of it */
 	bool is_ended;     /* a record told that its events ended */

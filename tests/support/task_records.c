@@ -16,6 +16,7 @@ struct told {
 	pid_t pid, tid;
 	char name[16];
 	int cpu;
+	size_t task, process;
 	long long counts[EVENTS];
 };
 static struct told told[MOST_TOLD];
@@ -133,6 +134,8 @@ static int note(const struct ps_task *task, void *context)
 	told[told_count] = (struct told){.pid = task->pid,
 	                                 .tid = task->tid,
 	                                 .cpu = task->cpu,
+	                                 .task = task->task,
+	                                 .process = task->process,
 	                                 .counts = {task->counts[0], task->counts[1]}};
 	snprintf(told[told_count++].name, sizeof told[0].name, "%s", task->name);
 	return 0;
@@ -158,6 +161,13 @@ pid_t told_pid(size_t row)
 {
 	ck_assert_uint_lt(row, told_count);
 	return told[row].pid;
+}
+
+void check_numbers(size_t row, size_t task, size_t process)
+{
+	ck_assert_uint_lt(row, told_count);
+	ck_assert_uint_eq(told[row].task, task);
+	ck_assert_uint_eq(told[row].process, process);
 }
 
 void check_told(size_t row, pid_t tid, const char *name, int cpu, long long faults, long long clock)

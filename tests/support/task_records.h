@@ -48,6 +48,8 @@ size_t walk_tasks(struct ps_eventset *set);
 void check_told(size_t row, pid_t tid, const char *name, int cpu, long long faults,
                 long long clock);
 pid_t told_pid(size_t row);
+/* Those that the set uses once. */
+void check_numbers(size_t row, size_t task, size_t process);
 /* Whatever the records say: the sum over the tasks is what the set counted. */
 void check_sum(const char *event, int index);
 

@@ -40,7 +40,7 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
-check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
+check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/visits
 tests_tool_closing_SOURCES = tests/tool/closing.c
 tests_tool_closing_LDADD =
@@ -50,6 +50,10 @@ tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
+tests_tool_heirs_SOURCES = tests/tool/heirs.c
+tests_tool_heirs_CFLAGS = -pthread $(WARNING_CFLAGS)
+tests_tool_heirs_LDFLAGS = -pthread
+tests_tool_heirs_LDADD =
 tests_tool_kept_SOURCES = tests/tool/kept.c
 tests_tool_kept_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_kept_LDFLAGS = -pthread

@@ -125,6 +125,7 @@ unit_tests = \
 	tests/unit/test_screens \
 	tests/unit/test_screens_log \
 	tests/unit/test_screens_stat \
+	tests/unit/test_stat_task_rows \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
 	tests/unit/test_log \
@@ -259,6 +260,7 @@ tests_unit_test_slice_holes_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_log_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_stat_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_task_rows_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slices_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_text_LDADD = tools/libtools.la $(LDADD)

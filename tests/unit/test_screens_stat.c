@@ -218,6 +218,8 @@ static void add_tasks(struct matrix *matrix, int cpus)
 		struct task_row *row = &matrix->rows[matrix->count];
 		*row = (struct task_row){.pid = 1000 + task / 8 * 8,
 		                         .tid = 1000 + task,
+		                         .task = (size_t)task + 1,
+		                         .process = (size_t)task / 8 * 8 + 1,
 		                         .cpu = cpu,
 		                         .where = ps_thread_component(thread),
 		                         .place = matrix->count++,

@@ -171,6 +171,31 @@ START_TEST(a_number_that_is_used_again_is_another_task)
 }
 END_TEST
 
+/* Its threads' numbers came again, too. */
+START_TEST(a_process_whose_number_is_used_again_is_another_process)
+{
+	struct ps_eventset *set = records_start_set();
+
+	for (int life = 0; life < 2; life++) {
+		put_fork(1, 600, 600, PROCESS);
+		put_fork(1, 600, 601, 600);
+		put_exit(1, 600, 601);
+		put_counts(1, 600, 601, 5, 0);
+		put_exit(1, 600, 600);
+		put_counts(1, 600, 600, 10, 0);
+	}
+	count_all();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(walk_tasks(set), 6);
+	check_numbers(1, 1, 1);
+	check_numbers(2, 2, 2);
+	check_numbers(3, 3, 2);
+	check_numbers(4, 4, 4);
+	check_numbers(5, 5, 4);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Its birth stands in a ring that had been looked at when it was written. */
 START_TEST(a_task_whose_birth_is_told_late_is_one_task)
 {
@@ -235,6 +260,9 @@ START_TEST(a_childs_thread_that_begins_a_program_is_not_its_first_thread)
 	check_told(1, PROCESS, "solver", 3, 50, 500);
 	check_told(2, 600, "solver", 1, 60, 600);
 	check_told(3, 600, _i == 0 ? "later" : "solver", 1, 30, 300);
+	check_numbers(0, 1, 1);
+	check_numbers(2, 2, 2);
+	check_numbers(3, 3, 2);
 	check_sum("page-faults", 0);
 	ps_eventset_destroy(set);
 }
@@ -274,6 +302,9 @@ START_TEST(a_second_record_of_a_number_is_another_tasks)
 	check_told(0, 600, "solver", 1, 60, 600);
 	check_told(1, 600, "", 1, 30, 300);
 	check_told(2, 0, "", 1, 10, 100);
+	check_numbers(0, 2, 2);
+	check_numbers(1, 3, 2);
+	check_numbers(2, 0, 0);
 	check_told(3, 0, "", 3, 50, 500);
 	check_sum("page-faults", 0);
 	ps_eventset_destroy(set);
@@ -358,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, a_record_that_is_missing_makes_the_rest_nobodys_on_that_cpu_alone);
 	tcase_add_test(tests, a_living_task_of_a_stranger_leaves_the_rest_to_nobody);
 	tcase_add_test(tests, a_number_that_is_used_again_is_another_task);
+	tcase_add_test(tests, a_process_whose_number_is_used_again_is_another_process);
 	tcase_add_test(tests, a_task_whose_birth_is_told_late_is_one_task);
 	tcase_add_test(tests,
 	               a_thread_that_begins_a_program_keeps_its_counts_apart_from_the_first_ones);
