@@ -45,6 +45,7 @@ static int rows_add_task(const struct ps_task *task, void *context)
 	                       .cpu = task->cpu,
 	                       .where = ps_thread_component(thread)};
 
+	matrix->has_lost |= task->has_lost != 0;
 	snprintf(row.name, sizeof row.name, "%s", task->tid ? task->name : "others");
 	return rows_add(matrix, &row, task->counts) < 0 ? 1 : 0;
 }
@@ -216,7 +217,8 @@ int stat_matrix_sum_components(struct matrix *out, const struct matrix *matrix,
 	struct matrix sums = {.model = matrix->model,
 	                      .topology = matrix->topology,
 	                      .totals = rows_copy_totals(matrix),
-	                      .kind = MATRIX_OF_COMPONENTS};
+	                      .kind = MATRIX_OF_COMPONENTS,
+	                      .has_lost = matrix->has_lost};
 	struct rows_walk walk = {.by = by, .level = by->cache_level, .sums = &sums};
 	int result = sums.totals ? 0 : -1;
 

@@ -153,8 +153,11 @@ void stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 	if (tasks_has_others(matrix)) {
 		ps__buffer_add(&out, "%-*s", PS__KNOWN_INDENT, "others");
 		tool_paragraph(&out,
-		               "tasks that live on, or of whose end the kernel told nothing (Linux "
-		               "from 5.13 on does only with a fix of December 2025)",
+		               matrix->has_lost
+		                   ? "tasks that live on, and tasks that ended: the records of "
+		                     "some were lost, as the rings of records were full or damaged"
+		                   : "tasks that live on, or of whose end the kernel told nothing "
+		                     "(Linux from 5.13 on does only with a fix of December 2025)",
 		               PS__KNOWN_INDENT, output->screen.width);
 	}
 	ps__buffer_clear(&line);

@@ -33,7 +33,8 @@ struct matrix {
 	struct task_row *rows;
 	size_t count;
 	size_t room;
-	size_t set; /* of the rows that are being added */
+	size_t set;    /* of the rows that are being added */
+	bool has_lost; /* records, so that the others may have ended */
 	enum matrix_kind kind;
 };
 

@@ -23,6 +23,7 @@ struct ps_task {
 	/* Numbers that the set uses once, also where a pid or tid came again; 0 if tid is 0: */
 	size_t task;    /* of this task, from 1 on in the order in which they began */
 	size_t process; /* of its process: the number of the first task that the set knows of it */
+	int has_lost;   /* nonzero: records were lost, so tid 0 may have tasks that ended, too */
 };
 
 /**
@@ -31,9 +32,10 @@ struct ps_task {
  * The kernel then writes records when a task comes and when it ends. All
  * readings of the set and ps_eventset_take_tasks empty their rings: for each
  * CPU 132 KiB for the tasks that come, and as much for the counts of a group of
- * events (less if there are several groups). For each thread that the process
- * has at ps_start, each CPU takes one more file descriptor, and one more for
- * each group; the thread itself takes one.
+ * events, for each thread that the process has at ps_start. They are smaller if
+ * there are many groups and threads, or if the user may lock less memory. For each thread that the
+ * process has at ps_start, each CPU takes one more file descriptor, and one more for each group;
+ * the thread itself takes one.
  *
  * set - attached to a process; otherwise ps_start fails with PS_ECOMBO. If the
  *     rings can't be mapped, ps_start fails with PS_ESYS; ps_error_detail() names

@@ -22,11 +22,12 @@ struct life_record {
 
 static size_t largest_record(const struct ps__perf *perf, size_t ring)
 {
-	size_t number = ring % (1 + perf->base.groups);
+	size_t notes = perf->target.instance_count;
 
-	if (number == 0)
+	if (ring < notes)
 		return LARGEST_NOTE;
-	const struct ps__group *group = &perf->instances[0].groups[number - 1];
+	const struct ps__group *group =
+	    &perf->instances[0].groups[(ring - notes) % perf->base.groups];
 	return sizeof(struct ps__read_record) + (group->count + group->extras) * sizeof(uint64_t) +
 	       sizeof(struct ps__record_trailer);
 }
@@ -35,14 +36,13 @@ static size_t largest_record(const struct ps__perf *perf, size_t ring)
 static void empty_rings(struct ps__perf *perf)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
-	size_t stride = 1 + perf->base.groups;
 
-	for (size_t number = 0; number < stride; number++) {
-		for (size_t ring = number; ring < tasks->ring_count; ring += stride) {
-			if (!ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring),
-			                    ps__kept_take, &tasks->kept))
-				tasks->has_lost = true;
-		}
+	for (size_t ring = 0; ring < tasks->ring_count; ring++) {
+		if (ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), ps__kept_take,
+		                   &tasks->kept))
+			continue;
+		tasks->has_lost = true;
+		tasks->has_lost_notes |= ring < perf->target.instance_count;
 	}
 	ps__kept_sort(&tasks->kept);
 }
@@ -147,15 +147,17 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 	size_t count = 0;
 	empty_rings(perf);
 	for (; count < tasks->kept.count && tasks->kept.records[count].time <= now; count++) {
-		const void *record = ps__kept_bytes(&tasks->kept, count);
-		if (!tell(tasks, record, visit, context))
+		const struct perf_event_header *record = ps__kept_bytes(&tasks->kept, count);
+		if (!tell(tasks, record, visit, context)) {
 			tasks->has_lost = true;
+			tasks->has_lost_notes |= record->type != PERF_RECORD_READ;
+		}
 		ps__perf_note_exec(perf, record);
 	}
 	ps__kept_drop(&tasks->kept, count);
-	if (tasks->has_lost) {
+	if (tasks->has_lost)
 		visit(&(struct ps__task_record){.kind = PS__TASK_LOST}, context);
+	if (tasks->has_lost_notes)
 		ps__perf_note_lost_execs(perf);
-	}
-	tasks->has_lost = false;
+	tasks->has_lost = tasks->has_lost_notes = false;
 }

@@ -8,9 +8,10 @@
  *
  * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs,
  * from where it is. A ring bears one writer at a time: two CPUs at once leave it damaged, or stuck
- * for ever. The kernel locks one while it tells; so each has a ring that no other event of its
- * root writes to. In a group it is the last, because a task's events end from the last one on, and
- * each record tells of those that are left.
+ * for ever, or without the records of one. The kernel locks a sideband event of a root, for itself
+ * and its copies, while it tells: so each has a ring of its own. The notes of a CPU are written
+ * there alone, so those of all roots share a ring. In a group it is the last, because a task's
+ * events end from the last one on, and each record tells of those that are left.
  *
  * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two
  * tasks at a context switch if they are copies of the same ones, and then gives each task its
@@ -40,14 +41,15 @@ struct ps__anchor {
 };
 
 struct ps__perf_tasks {
-	struct ps__ring *rings; /* for each CPU of the instances: of notes, then of each group */
+	struct ps__ring *rings; /* for each CPU one of notes; then for each instance and group */
 	size_t ring_count;
 	struct ps__anchor *anchors; /* for each root */
 	size_t anchor_count;
 	struct ps__writer *writers; /* by rising id */
 	size_t writer_count;
 	struct ps__kept kept; /* of one emptying of the rings */
-	bool has_lost;
+	bool has_lost;        /* records of any kind */
+	bool has_lost_notes;  /* among them notes */
 };
 
 /* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the

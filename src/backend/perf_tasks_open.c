@@ -12,25 +12,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A user may lock 129 pages for each CPU by default; the rings of a set take at most this many
- * of them. */
-#define PAGES_OF_CPU 66
-#define MOST_PAGES   32
+/* A user may lock 129 pages for each CPU by default, and 2048 for each process. The rings of a
+ * process of one thread take at most this many on a CPU, and those of many threads MOST_OF_CPU. */
+#define PAGES_OF_ROOT 66
+#define MOST_OF_CPU   (16 * PAGES_OF_ROOT)
+#define MOST_PAGES    32
 
 /* The group that also has the writer of notes. */
 #define NOTED_GROUP 0
 
-static size_t rings_of_cpu(const struct ps__perf *perf)
-{
-	return 1 + perf->base.groups;
-}
-
 /* Data pages of a ring, a power of two; each ring has a page of its own, too. */
 static size_t pages_of_ring(const struct ps__perf *perf)
 {
+	size_t roots = perf->target.root_count;
+	size_t rings = 1 + roots * perf->base.groups;
+	size_t most = roots < MOST_OF_CPU / PAGES_OF_ROOT ? roots * PAGES_OF_ROOT : MOST_OF_CPU;
 	size_t pages = MOST_PAGES;
 
-	while (pages > 1 && rings_of_cpu(perf) * (1 + pages) > PAGES_OF_CPU)
+	while (pages > 1 && rings * (1 + pages) > most)
 		pages /= 2;
 	return pages;
 }
@@ -75,24 +74,66 @@ static int fail_map(size_t pages, int error)
 	                pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
 }
 
-/* The first root's writers have rings; those of the others on the same CPU write there, too. */
-static int connect_writer(struct ps__perf *perf, const struct ps__writer *writer)
+/* Notes of other roots than the first one have no ring of their own. */
+static bool has_ring(const struct ps__perf *perf, const struct ps__writer *writer)
+{
+	return writer->tells || writer->instance < perf->target.instance_count;
+}
+
+/* 0, or -errno. */
+static int map_rings(struct ps__perf *perf, size_t pages)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
-	size_t pages = pages_of_ring(perf);
 
-	if (writer->instance < perf->target.instance_count) {
+	for (size_t index = 0; index < tasks->writer_count; index++) {
+		const struct ps__writer *writer = &tasks->writers[index];
+		if (!has_ring(perf, writer))
+			continue;
 		int error = ps__ring_map(&tasks->rings[writer->ring], writer->fd, pages);
-		return error ? fail_map(pages, -error) : PS_OK;
+		if (error)
+			return error;
 	}
-	/* Writers are opened instance by instance, as many in each. */
-	int first = tasks->writers[writer->ring].fd;
-	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) == 0)
-		return PS_OK;
-	return ps__fail(
-	    PS_ESYS,
-	    "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_SET_OUTPUT: %s",
-	    strerror(errno));
+	return 0;
+}
+
+static void unmap_rings(struct ps__perf_tasks *tasks, bool abandon)
+{
+	for (size_t ring = 0; tasks->rings && ring < tasks->ring_count; ring++)
+		ps__ring_unmap(&tasks->rings[ring], abandon);
+}
+
+/* The notes of the other roots go to the first one's ring. Writers are in the order in which they
+ * were opened, as many in each instance. */
+static int connect_notes(const struct ps__perf *perf)
+{
+	const struct ps__perf_tasks *tasks = perf->tasks;
+
+	for (size_t index = 0; index < tasks->writer_count; index++) {
+		const struct ps__writer *writer = &tasks->writers[index];
+		if (has_ring(perf, writer))
+			continue;
+		int first = tasks->writers[writer->ring * (1 + perf->base.groups)].fd;
+		if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) < 0)
+			return ps__fail(PS_ESYS,
+			                "the tasks of a process can't be told apart: ioctl "
+			                "PERF_EVENT_IOC_SET_OUTPUT: %s",
+			                strerror(errno));
+	}
+	return PS_OK;
+}
+
+/* As large as the user's locked memory permits. */
+static int connect_writers(struct ps__perf *perf)
+{
+	size_t pages = pages_of_ring(perf);
+	int error = map_rings(perf, pages);
+
+	while (error == -EPERM && pages > 1) {
+		unmap_rings(perf->tasks, false);
+		pages /= 2;
+		error = map_rings(perf, pages);
+	}
+	return error ? fail_map(pages, -error) : connect_notes(perf);
 }
 
 /* number: 0 for notes, or 1 + the group. */
@@ -102,7 +143,8 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 	struct ps__writer *writer = &tasks->writers[tasks->writer_count];
 
 	*writer = (struct ps__writer){.instance = instance, .tells = number > 0};
-	writer->ring = instance % perf->target.instance_count * rings_of_cpu(perf) + number;
+	size_t cpus = perf->target.instance_count;
+	writer->ring = number ? cpus + instance * perf->base.groups + number - 1 : instance % cpus;
 	writer->group = &perf->instances[instance].groups[number ? number - 1 : NOTED_GROUP];
 	writer->fd = open_dummy(perf, writer);
 	if (writer->fd < 0)
@@ -114,7 +156,7 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 		    PS_ESYS,
 		    "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_ID: %s",
 		    strerror(errno));
-	return connect_writer(perf, writer);
+	return PS_OK;
 }
 
 static int open_anchors(struct ps__perf *perf)
@@ -151,23 +193,25 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 		                "the tasks of a process are told apart by their counts, "
 		                "and no event of the set can be counted here");
 	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
-	size_t rings = rings_of_cpu(perf);
+	size_t writers = 1 + perf->base.groups;
 
 	if (!tasks)
 		return ps__fail_memory("the tasks of a process");
 	perf->tasks = tasks;
 	tasks->kept.shift_ns = ps__time_namespace_shift_ns();
 	tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
-	tasks->ring_count = perf->target.instance_count * rings;
+	tasks->ring_count = perf->target.instance_count + perf->base.instances * perf->base.groups;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
-	tasks->writers = ps__os_calloc(perf->base.instances * rings, sizeof *tasks->writers);
+	tasks->writers = ps__os_calloc(perf->base.instances * writers, sizeof *tasks->writers);
 	if (!tasks->rings || !tasks->writers || !tasks->anchors)
 		return ps__fail_memory("the tasks of a process");
 	int result = open_anchors(perf);
 	for (size_t instance = 0; result == PS_OK && instance < perf->base.instances; instance++) {
-		for (size_t number = 0; result == PS_OK && number < rings; number++)
+		for (size_t number = 0; result == PS_OK && number < writers; number++)
 			result = open_writer(perf, instance, number);
 	}
+	if (result == PS_OK)
+		result = connect_writers(perf);
 	if (result == PS_OK)
 		qsort(tasks->writers, tasks->writer_count, sizeof *tasks->writers, compare_writers);
 	return result;
@@ -196,8 +240,7 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 
 	if (!tasks)
 		return;
-	for (size_t index = 0; tasks->rings && index < tasks->ring_count; index++)
-		ps__ring_unmap(&tasks->rings[index], abandon);
+	unmap_rings(tasks, abandon);
 	for (size_t index = 0; index < tasks->writer_count; index++)
 		ps__os_close_event(tasks->writers[index].fd, tasks->writers[index].id, abandon);
 	for (size_t index = 0; index < tasks->anchor_count; index++)

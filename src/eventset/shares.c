@@ -138,7 +138,8 @@ static int tell_task(struct walk *walk, size_t index)
 	                        .tid = task->tid,
 	                        .name = task->name,
 	                        .task = index + 1,
-	                        .process = task->process + 1};
+	                        .process = task->process + 1,
+	                        .has_lost = tasks->is_incomplete};
 	int result = 0;
 
 	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus && task->root != PS__NO_ROOT; cpu++) {
@@ -153,7 +154,10 @@ static int tell_rests(struct walk *walk)
 {
 	const struct ps_eventset *set = walk->set;
 	const struct ps__tasks *tasks = set->counters.tasks;
-	struct ps_task about = {.pid = set->counters.target.tid, .tid = 0, .name = ""};
+	struct ps_task about = {.pid = set->counters.target.tid,
+	                        .tid = 0,
+	                        .name = "",
+	                        .has_lost = tasks->is_incomplete};
 	int result = 0;
 
 	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus; cpu++) {

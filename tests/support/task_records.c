@@ -17,6 +17,7 @@ struct told {
 	char name[16];
 	int cpu;
 	size_t task, process;
+	int has_lost;
 	long long counts[EVENTS];
 };
 static struct told told[MOST_TOLD];
@@ -136,6 +137,7 @@ static int note(const struct ps_task *task, void *context)
 	                                 .cpu = task->cpu,
 	                                 .task = task->task,
 	                                 .process = task->process,
+	                                 .has_lost = task->has_lost,
 	                                 .counts = {task->counts[0], task->counts[1]}};
 	snprintf(told[told_count++].name, sizeof told[0].name, "%s", task->name);
 	return 0;
@@ -161,6 +163,13 @@ pid_t told_pid(size_t row)
 {
 	ck_assert_uint_lt(row, told_count);
 	return told[row].pid;
+}
+
+void check_lost(void)
+{
+	ck_assert_uint_gt(told_count, 0);
+	for (size_t row = 0; row < told_count; row++)
+		ck_assert(told[row].has_lost);
 }
 
 void check_numbers(size_t row, size_t task, size_t process)

@@ -50,6 +50,8 @@ void check_told(size_t row, pid_t tid, const char *name, int cpu, long long faul
 pid_t told_pid(size_t row);
 /* Those that the set uses once. */
 void check_numbers(size_t row, size_t task, size_t process);
+/* All of them say that records were lost. */
+void check_lost(void);
 /* Whatever the records say: the sum over the tasks is what the set counted. */
 void check_sum(const char *event, int index);
 

@@ -6,6 +6,7 @@
 #include "support/task_records.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* The kernel locks no ring for a writer: a task that ends writes into those of all CPUs. So nothing
  * else may write there. */
@@ -37,6 +38,72 @@ START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 		ck_assert(fake_attr_of_fd(fds[EVENTS * cpu])->inherit_stat);
 		ck_assert(fake_attr_of_fd(fds[EVENTS * cpu + 1])->inherit_stat);
 	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Of a process of two threads, on the scene's four CPUs. The second one's writers come last. */
+static struct ps_eventset *start_two_roots(int fds[64])
+{
+	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
+
+	fake_task(PROCESS, "solver", 1);
+	fake_task(501, "worker", 3);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	fake_file("/proc/500/task/501/stat", "501 (worker) R 1\n");
+	check_ok(ps_eventset_attach_process(set, PROCESS));
+	check_ok(ps_eventset_set_tasks(set, 1));
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_counter_fds(fds, 64), 2 * (TASK_CPUS * (EVENTS + 2) + 1));
+	return set;
+}
+
+#define WRITERS_OF_TWO (2 * (TASK_CPUS * EVENTS + 1))
+
+/* Children of two threads may end at once on two CPUs: the kernel's lock is each thread's. */
+START_TEST(counts_of_each_thread_have_rings_of_their_own)
+{
+	int fds[64];
+	struct ps_eventset *set = start_two_roots(fds);
+
+	for (int writer = 0; writer < 4 * TASK_CPUS; writer++) {
+		bool is_teller = writer % 2;
+		bool is_of_first = writer < 2 * TASK_CPUS;
+		ck_assert_int_eq(fake_ring_of_fd(fds[WRITERS_OF_TWO + writer]) != NULL,
+		                 is_teller || is_of_first);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The user's locked memory is not enough for the first try. */
+START_TEST(rings_are_smaller_where_less_memory_may_be_locked)
+{
+	int fds[64];
+
+	fake_fail(FAKE_MMAP, 5, EPERM);
+	struct ps_eventset *set = start_two_roots(fds);
+	ck_assert(fake_fail_happened());
+	const struct perf_event_mmap_page *notes = fake_ring_of_fd(fds[WRITERS_OF_TWO]);
+	const struct perf_event_mmap_page *counts = fake_ring_of_fd(fds[WRITERS_OF_TWO + 1]);
+	ck_assert_uint_eq(notes->data_size, 16 * (size_t)sysconf(_SC_PAGESIZE));
+	ck_assert_uint_eq(counts->data_size, 16 * (size_t)sysconf(_SC_PAGESIZE));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(where_no_ring_may_be_locked_the_start_fails)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	fake_task(PROCESS, "solver", 1);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	check_ok(ps_eventset_attach_process(set, PROCESS));
+	check_ok(ps_eventset_set_tasks(set, 1));
+	fake_fail_always(FAKE_MMAP, EPERM);
+	check_fails(ps_start(set), PS_ESYS);
+	check_detail("perf_event_mlock_kb");
+	fake_fail_always(FAKE_MMAP, 0);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -185,6 +252,23 @@ START_TEST(a_ring_that_was_full_may_have_lost_what_nobody_tells_of)
 }
 END_TEST
 
+/* Counts of tasks are no records of programs. */
+START_TEST(counts_that_were_lost_are_no_programs)
+{
+	struct ps_eventset *set = records_start_set();
+	struct ps_uncounted found;
+	int writer = _i == 0 ? records_teller(1) : records_notes(1);
+
+	records_put(writer, PERF_RECORD_LOST, writer, (uint64_t[]){1, 3}, 2);
+	if (_i == 0)
+		check_ok(ps_eventset_uncounted(set, &found));
+	else
+		check_fails(ps_eventset_uncounted(set, &found), PS_PARTIAL);
+	check_nobodys(set);
+	check_lost();
+}
+END_TEST
+
 /* Any call of the kernel fails: the start does, and leaves nothing behind; or it is a start without
  * a flaw. */
 static void try_failures(enum fake_call call)
@@ -227,12 +311,16 @@ int main(void)
 	TCase *tests = scene_case(suite, "records");
 
 	tcase_add_test(tests, each_ring_has_one_writer_and_a_teller_is_its_groups_last);
+	tcase_add_test(tests, counts_of_each_thread_have_rings_of_their_own);
+	tcase_add_test(tests, rings_are_smaller_where_less_memory_may_be_locked);
+	tcase_add_test(tests, where_no_ring_may_be_locked_the_start_fails);
 	tcase_add_test(tests, the_record_of_an_older_kernel_tells_the_same);
 	tcase_add_test(tests, records_of_all_rings_come_in_the_order_of_time);
 	tcase_add_test(tests, a_ring_that_goes_round_is_read_and_given_back);
 	tcase_add_test(tests, what_is_no_record_of_the_group_is_not_believed);
 	tcase_add_test(tests, a_ring_that_is_damaged_is_given_back_and_read_on);
 	tcase_add_test(tests, a_ring_that_was_full_may_have_lost_what_nobody_tells_of);
+	tcase_add_loop_test(tests, counts_that_were_lost_are_no_programs, 0, 2);
 	tcase_add_loop_test(tests, each_call_may_fail, 0, 4);
 	return scene_run(suite);
 }
