@@ -189,8 +189,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * out by the time on each CPU (threads x (events + CPUs) descriptors). If that is too much as well,
  * they are shared out by looks at the tasks (threads x events descriptors). ps_eventset(3) tells
  * more. Linux takes the events from set-user-ID and unreadable programs: see ps_eventset_uncounted.
- * Threads are found in /proc. Without a /proc of this PID namespace the first one alone is counted,
- * with those that it creates; its counts are PS_STATUS_INCOMPLETE.
+ * Without a /proc of this PID namespace the first thread alone is found: PS_STATUS_INCOMPLETE.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid

@@ -54,14 +54,37 @@ static int compare(const void *one, const void *other)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+static int compare_offsets(const void *one, const void *other)
+{
+	const struct ps__kept_record *a = one, *b = other;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 void ps__kept_sort(struct ps__kept *kept)
 {
 	if (kept->count)
 		qsort(kept->records, kept->count, sizeof *kept->records, compare);
 }
 
-/* The bytes of those that are left stay where they are: seldom are there any, and then they go with
- * the next ones. */
+/* Moves the bytes of what is left to the front, in the order in which they stand. */
+static void kept_move_up(struct ps__kept *kept)
+{
+	size_t used = 0;
+
+	qsort(kept->records, kept->count, sizeof *kept->records, compare_offsets);
+	for (size_t index = 0; index < kept->count; index++) {
+		struct ps__kept_record *record = &kept->records[index];
+		struct perf_event_header header;
+		memcpy(&header, kept->bytes + record->offset, sizeof header);
+		memmove(kept->bytes + used, kept->bytes + record->offset, header.size);
+		record->offset = used;
+		used += header.size;
+	}
+	kept->bytes_used = used;
+	ps__kept_sort(kept);
+}
+
 void ps__kept_drop(struct ps__kept *kept, size_t count)
 {
 	kept->count -= count;
@@ -69,6 +92,8 @@ void ps__kept_drop(struct ps__kept *kept, size_t count)
 		memmove(kept->records, kept->records + count, kept->count * sizeof *kept->records);
 	else
 		kept->bytes_used = 0;
+	if (kept->count && count)
+		kept_move_up(kept);
 }
 
 void ps__kept_clear(struct ps__kept *kept)
