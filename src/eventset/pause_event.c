@@ -33,10 +33,9 @@ static void event_note_paused(struct ps_eventset *set, size_t event)
 {
 	if (!set->recorder.recording)
 		return;
-	_Atomic uint64_t *from = &set->recorder.recording->column[event].paused_from;
-	if (atomic_load_explicit(from, memory_order_relaxed) == 0)
-		atomic_store_explicit(from, ps__clock_now_ns(&set->recorder.clock),
-		                      memory_order_relaxed);
+	struct ps__column *column = &set->recorder.recording->column[event];
+	if (atomic_load_explicit(&column->paused_from, memory_order_relaxed) == 0)
+		ps__column_pause(column, ps__clock_now_ns(&set->recorder.clock));
 }
 
 /* Migration records of the time before a leader is resumed would be read as of after it. */

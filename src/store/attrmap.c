@@ -158,8 +158,11 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
                                               const struct ps__column *column, uint16_t mark,
                                               struct ps_value *out)
 {
+	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
 	bool is_known;
 
+	if (paused_from && out->timestamp >= paused_from)
+		out->flags |= PS_VALUE_PAUSED;
 	if (column->group == PS__NO_GROUP) {
 		out->enabled_ns = 0;
 		out->running_ns = 0;
@@ -190,11 +193,12 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 	out->enabled_ns = cell->enabled_ns;
 	out->running_ns = cell->running_ns;
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
-	out->flags = attrmap_value_flags(cell->mark) | ps__column_flags(column, cell->timestamp);
+	out->flags = attrmap_value_flags(cell->mark) | column->flags;
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
 	/* Of most there is no more to be said than what stands there. */
-	if (__builtin_expect(history->place != column->plain || out->running_ns < out->enabled_ns ||
+	uint32_t plain = atomic_load_explicit(&column->plain, memory_order_relaxed);
+	if (__builtin_expect(history->place != plain || out->running_ns < out->enabled_ns ||
 	                         cell->mark & PS__MARK_INCOMPLETE,
 	                     0))
 		qualify(history, column, cell->mark, out);

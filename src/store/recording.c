@@ -36,8 +36,9 @@ void ps__column_settle(const struct ps__recording *recording, struct ps__column 
 
 	column->word = (uint32_t)(1 + 2 * recording->groups + (size_t)(column - recording->column));
 	column->times = has_group ? 1 + 2 * column->group : 0;
-	column->plain =
-	    has_group && !column->is_estimate && !column->cpus ? column->place : UINT32_MAX;
+	bool is_plain = has_group && !column->is_estimate && !column->cpus &&
+	                atomic_load_explicit(&column->paused_from, memory_order_relaxed) == 0;
+	atomic_init(&column->plain, is_plain ? column->place : UINT32_MAX);
 }
 
 int ps__column_copy(struct ps__column *out, const struct ps__column *model)

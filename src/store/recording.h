@@ -41,8 +41,8 @@ struct ps__column {
 	 * place have no count of it. Else 0. */
 	uint32_t place;
 	/* In histories of this place a row is the whole value, see
-	 * ps__column_settle; or no place. */
-	uint32_t plain;
+	 * ps__column_settle; or no place. As paused_from */
+	_Atomic uint32_t plain;
 	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
 	bool is_estimate; /* multiplexed by someone who tells no times, or sampled */
 	double scale;     /* count * scale is in unit */
@@ -52,15 +52,6 @@ struct ps__column {
 	char *added; /* the name that the event was added under, where that is another; NULL else */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
-
-/* Flags of all its values, from this timestamp on. */
-static inline uint32_t ps__column_flags(const struct ps__column *column, uint64_t timestamp)
-{
-	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
-
-	/* 0 - 1 is later than any. */
-	return column->flags | (timestamp > paused_from - 1 ? PS_VALUE_PAUSED : 0);
-}
 
 struct ps__recording {
 	_Atomic uint64_t sequence; /* odd while a reading is being written */
@@ -107,6 +98,12 @@ static inline uint16_t ps__name_start(const char *name)
 
 /* Gives a column its names; added may be NULL. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name, const char *added);
+/* It is paused at times, from this timestamp on. Rows are then no whole values. */
+static inline void ps__column_pause(struct ps__column *column, uint64_t from)
+{
+	atomic_store_explicit(&column->paused_from, from, memory_order_relaxed);
+	atomic_store_explicit(&column->plain, UINT32_MAX, memory_order_relaxed);
+}
 /* Once all else is known of a column: where it stands in rows. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out,
