@@ -15,7 +15,7 @@
 /* A user may lock 129 pages for each CPU by default, and 2048 for each process. The rings of a
  * process of one thread take at most this many on a CPU, and those of many threads MOST_OF_CPU. */
 #define PAGES_OF_ROOT 66
-#define MOST_OF_CPU   (16 * PAGES_OF_ROOT)
+#define MOST_OF_CPU   (4 * PAGES_OF_ROOT)
 #define MOST_PAGES    32
 
 /* The group that also has the writer of notes. */
