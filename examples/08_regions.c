@@ -138,10 +138,13 @@ static void print_places(const struct ps_paths *paths, const char *region,
 	printf("\n%s of '%s' by NUMA node:\n", event, region);
 	for (size_t node = 0; node < ps_component_count(root, PS_COMPONENT_NUMA); node++) {
 		struct ps_value value;
-		if (ps_paths_region_value(paths, region,
-		                          ps_component_find(root, PS_COMPONENT_NUMA, (int)node),
-		                          event, PS_SHARE_INCLUSIVE, &value) == PS_OK)
+		int code = ps_paths_region_value(
+		    paths, region, ps_component_find(root, PS_COMPONENT_NUMA, (int)node), event,
+		    PS_SHARE_INCLUSIVE, &value);
+		if (code == PS_OK)
 			printf("  node %zu: %lld\n", node, value.value);
+		else if (code == PS_ENOEVST)
+			printf("  node %zu: the region never ran there\n", node);
 	}
 }
 

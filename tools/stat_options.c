@@ -28,6 +28,10 @@ static int options_append_pid(struct stat_options *options, const char *text)
 {
 	long long pid;
 
+	if (text[strspn(text, ", \t\n")] == '\0')
+		return tool_complain("--pid: the list of processes is empty: did pgrep or pidof "
+		                     "find none?"),
+		       -1;
 	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
 		return -1;
 	pid_t *grown = ps__vector_reserve(options->target.pids, options->target.pid_count,
