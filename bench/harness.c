@@ -147,12 +147,13 @@ static double run_batch(const struct bench_table *table, const struct bench_case
 	return one->run(one->context, calls) / calls;
 }
 
-/* One batch of each case. Each round begins with another one, so that none
- * always follows the same rival. */
+/* One batch of each case. Each round begins with another one, and every second one goes backwards:
+ * so none always comes first, or behind the same other one, which leaves its own in the caches. */
 static void run_round(const struct bench_table *table, unsigned round, double **samples)
 {
 	for (size_t step = 0; step < table->count; step++) {
-		size_t index = (round + step) % table->count;
+		size_t index =
+		    (round + (round % 2 ? 2 * table->count - step : step)) % table->count;
 		const struct bench_case *one = &table->cases[index];
 		if (one->missing)
 			continue;
