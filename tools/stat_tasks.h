@@ -9,7 +9,7 @@
 struct task_row {
 	pid_t pid;
 	pid_t tid; /* 0: of tasks that can't be told apart */
-	/* Of the event set; and its numbers, which tell apart what had the same pid or tid */
+	/* The event set, and its numbers: they tell apart what had the same pid or tid */
 	size_t set, task, process;
 	char name[16];
 	int cpu;

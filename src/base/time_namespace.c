@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the process's time namespace adds to CLOCK_MONOTONIC. */
+/* A time namespace adds an offset to CLOCK_MONOTONIC: it is read here. */
 #include "base/time_namespace.h"
 
 #include "base/os.h"

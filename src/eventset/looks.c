@@ -333,7 +333,7 @@ static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 	bool was_cut_short = looks->is_cut_short;
 	struct ps__task_stat stat = {0};
 
-	/* What could not be read of others says nothing of this one. */
+	/* Failures to read other processes say nothing of this one. */
 	looks->is_cut_short = false;
 	if (!looks->has_looked
 	        ? pid == looks->pid

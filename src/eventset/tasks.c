@@ -148,7 +148,7 @@ static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
 	return task;
 }
 
-/* How many other threads the process has, as far as records tell; and the last one of them. */
+/* Counts the other threads of the process that live, as far as records tell. *out is the last. */
 static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_record *record,
                           struct ps__known_task **out)
 {

@@ -42,7 +42,8 @@ START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 }
 END_TEST
 
-/* Of a process of two threads, on the scene's four CPUs. The second one's writers come last. */
+/* Starts a set of a process of two threads, on the scene's four CPUs. The second one's writers
+ * come last. */
 static struct ps_eventset *start_two_roots(int fds[64])
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
