@@ -200,7 +200,9 @@ static void complete_event(struct ps__event *event)
 {
 	struct perf_event_attr *words = &event->attr;
 
-	words->disabled = 1; /* until its ring is there */
+	/* Not enabled later: the kernel would miss copies that are made at that moment, with all
+	 * that inherit from these. */
+	words->disabled = 0;
 	words->inherit = 1;
 	words->sample_id_all = 1;
 	words->sample_type |= ADDED_FIELDS;
@@ -281,8 +283,6 @@ static int add_leader(struct ps_session *session)
 	result = session_adopt(session, dummy);
 	if (result != PS_OK)
 		ps_attr_destroy(dummy);
-	else
-		words->disabled = 0;
 	return result;
 }
 

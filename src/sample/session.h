@@ -25,12 +25,16 @@ struct ps__session_event {
 	struct ps_record_config config;
 };
 
+/* What is read of an event: the count, the two times, the id, the losses. */
+#define PS__SESSION_NUMBERS 5
+
 /* An event on one CPU for one thread. The kernel numbers events as they are opened, so an array of
  * these is sorted by id. */
 struct ps__session_instance {
 	uint64_t id;
 	uint32_t event;
-	int fd; /* -1: closed, and kept alive by its ring */
+	int fd;        /* -1: closed, and kept alive by its ring */
+	uint64_t base; /* counted before its samples had a ring */
 };
 
 struct ps__session_ring {

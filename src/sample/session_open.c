@@ -107,14 +107,20 @@ static int map_ring(struct ps_session *session, struct ps__session_instance *ins
 	return PS_OK;
 }
 
-/* From here on each record has a ring; in the closing mode that also keeps the event. Who inherited
- * it meanwhile is enabled, too. */
-static int enable(struct ps_session *session, struct ps__session_instance *instance)
+/* From here on each record has a ring; in the closing mode that also keeps the event. A pinned
+ * event without a counter reads nothing: it says so when it is asked. */
+static int begin(struct ps_session *session, struct ps__session_instance *instance)
 {
-	if (ps__os.ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return ps__fail(PS_ESYS, "a session's event can't be enabled: %s", strerror(errno));
-	if (session->is_closing &&
-	    instance->fd != session->lists.rings[session->lists.ring_count - 1].fd) {
+	uint64_t words[PS__SESSION_NUMBERS] = {0};
+
+	if (!session->is_closing) {
+		if (ps__os_read_retried(instance->fd, words, sizeof words) < 0)
+			return ps__fail(PS_ESYS, "a session's event can't be read: %s",
+			                strerror(errno));
+		instance->base = words[0];
+		return PS_OK;
+	}
+	if (instance->fd != session->lists.rings[session->lists.ring_count - 1].fd) {
 		ps__os.close(instance->fd);
 		instance->fd = -1;
 	}
@@ -188,7 +194,7 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 		return ps__fail(PS_ESYS, "a session's event has no id: %s", strerror(error));
 	}
 	result = connect_ring(session, instance, cpu_index);
-	return result == PS_OK ? enable(session, instance) : result;
+	return result == PS_OK ? begin(session, instance) : result;
 }
 
 static int open_event(struct ps_session *session, size_t event, pid_t tid)

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-/* The count, the two times, the id, the losses. */
-#define MOST_NUMBERS 5
-
 /* The kernel's clocks of two CPUs may differ by a little. An event that waits for a counter waits
  * for a millisecond at least. */
 #define SLACK_NS 100000
@@ -121,7 +118,7 @@ static int read_instance(const struct ps_session *session,
                          const struct ps__session_instance *instance, struct numbers *out)
 {
 	uint64_t format = session->lists.events[instance->event].config.read_format;
-	uint64_t words[MOST_NUMBERS] = {0};
+	uint64_t words[PS__SESSION_NUMBERS] = {0};
 	const uint64_t *last = words + 3 + !!(format & PERF_FORMAT_ID);
 
 	if (!ps__os_is_event_of(instance->fd, instance->id))
@@ -158,7 +155,7 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 		if (cpus++ == 0)
 			enabled_ns = numbers.enabled_ns;
 		running_ns += numbers.running_ns;
-		sum->count += numbers.count;
+		sum->count += numbers.count - instances[*end - 1].base;
 	}
 	/* On the CPUs without the event it neither counts nor waits. */
 	if (cpus < session->lists.cpu_count)
