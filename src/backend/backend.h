@@ -109,9 +109,9 @@ typedef int ps__read_direct(struct ps__backend *backend, size_t instance, uint64
 
 struct ps__backend_ops {
 	/*
-	 * Opens the events, all or none, not counting yet. On success groups is known, and
-	 * group_of[i] is the group of event i, PS__NO_GROUP (store/recording.h) for one that is not
-	 * supported.
+	 * Opens the events, all or none, not counting yet unless counts_when_open is set. On
+	 * success groups is known, and group_of[i] is the group of event i, PS__NO_GROUP
+	 * (store/recording.h) for one that is not supported.
 	 */
 	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count,
 	            struct ps__target target);
@@ -178,6 +178,9 @@ struct ps__backend {
 	bool went_back;
 	/* The same, not cleared: some of the process's counts are missing, or may be */
 	bool has_gaps;
+	/* It counts since it was opened, and the first start changes nothing */
+	bool counts_when_open;
+	pid_t ended_tid; /* a thread because of which open failed; 0: none */
 	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
 	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;

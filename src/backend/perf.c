@@ -131,13 +131,26 @@ static int control_with_clocks(struct ps__perf *perf, unsigned long request)
 	return result == PS_OK ? one : result;
 }
 
+/* Most processes have ended when they are stopped: that doesn't wait. */
+static int control_process(struct ps__perf *perf, unsigned long request)
+{
+	int result = control_with_clocks(perf, request);
+
+	for (unsigned turn = 1; turn < PS__PROCESS_TURNS && result == PS_OK; turn++) {
+		if (request == PERF_EVENT_IOC_ENABLE)
+			ps__os.poll(NULL, 0, PS__TURN_MS);
+		result = control_with_clocks(perf, request);
+	}
+	return result;
+}
+
 static inline int control_all(struct ps__perf *perf, unsigned long request)
 {
 	const struct ps__group *only = perf->instances[0].groups;
 	bool is_one = perf->base.instances == 1 && perf->base.groups == 1 && !only->next;
 
-	if (__builtin_expect(perf->base.clock_count > 0, 0))
-		return control_with_clocks(perf, request);
+	if (__builtin_expect(perf->target.kind == PS__TARGET_PROCESS, 0))
+		return control_process(perf, request);
 	return is_one ? control(perf, only, request) : control_instances(perf, request);
 }
 
@@ -188,6 +201,7 @@ static void note_end_of_start(struct ps__perf *perf)
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
+	bool is_enabled = perf->base.counts_when_open && !perf->started_ns;
 
 	perf->counting = true;
 	perf->started_ns = ps__os_now_ns();
@@ -197,7 +211,7 @@ static int perf_start(struct ps__backend *backend)
 	if (perf->target.enables_on_exec)
 		return PS_OK;
 	bool is_timed = perf->base.instances > 1 || perf->target.kind == PS__TARGET_CPU;
-	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
+	int result = is_enabled ? PS_OK : control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
 		note_end_of_start(perf);
 	if (__builtin_expect(result == PS_OK, 1))

@@ -185,6 +185,17 @@ static inline bool ps__perf_is_lost(struct ps__perf *perf)
 	return __builtin_expect(perf->losses != losses, 0) && ps__perf_look(perf);
 }
 int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group); /* by errno */
+
+/*
+ * How often the events of a process are enabled or disabled, and how long to wait in between. A new
+ * task's events are copies of its creator's, in the state that those have at that moment. If its
+ * creator has copies, too, the kernel doesn't make it wait for an ioctl that is under way: the new
+ * copies may stay as they were, and with them those of all tasks that they are handed on to. The
+ * next turn finds them, when the task that made them has gone on. doc/measurements has figures.
+ */
+#define PS__PROCESS_TURNS 3
+#define PS__TURN_MS       1
+
 /* perf_read.c: the same totals, group by group. */
 int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals);
 
@@ -193,8 +204,8 @@ int ps__perf_open_instances(struct ps__perf *perf);
 void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
 
 /* perf_explain.c: a code and a sentence for the errno with which opening an event of the set
- * failed. */
-int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
+ * failed for a thread. */
+int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int error);
 
 /* As in containers: it may forbid system calls. */
 bool ps__perf_has_seccomp_filter(void);

@@ -12,11 +12,17 @@
 #include "base/error.h"
 #include "base/os.h"
 
-static int clock_open(const struct ps__perf *perf, const struct ps__clock_place *place)
+static pid_t root_of(const struct ps__perf *perf, size_t clock)
 {
-	struct ps__instance instance = {.place = {.pid = perf->target.roots[place->root],
-	                                          .cpu = place->cpu,
+	return perf->target.roots[perf->target.clocks[clock].root];
+}
+
+static int clock_open(const struct ps__perf *perf, size_t clock)
+{
+	struct ps__instance instance = {.place = {.pid = root_of(perf, clock),
+	                                          .cpu = perf->target.clocks[clock].cpu,
 	                                          .inherit = true,
+	                                          .counts_at_once = perf->base.counts_when_open,
 	                                          .enables_on_exec = perf->target.enables_on_exec}};
 
 	return ps__perf_open_dummy(&instance);
@@ -32,9 +38,9 @@ int ps__perf_open_clocks(struct ps__perf *perf)
 	if (!perf->base.clocks)
 		return ps__fail_memory("the clocks of a process");
 	for (size_t index = 0; index < target->clock_count; index++) {
-		int fd = clock_open(perf, &target->clocks[index]);
+		int fd = clock_open(perf, index);
 		if (fd < 0)
-			return ps__perf_explain_event(perf, 0, -fd);
+			return ps__perf_explain_event(perf, 0, root_of(perf, index), -fd);
 		struct ps__clock_time *clock = &perf->base.clocks[perf->base.clock_count++];
 		clock->fd = fd;
 		clock->id = ps__os_event_id(fd);
@@ -54,10 +60,8 @@ void ps__perf_close_clocks(struct ps__perf *perf, bool abandon)
 
 static struct ps__dummy dummy_of(const struct ps__perf *perf, size_t index)
 {
-	const struct ps__clock_place *place = &perf->target.clocks[index];
-
-	return (struct ps__dummy){perf->base.clocks[index].fd, place->cpu,
-	                          perf->target.roots[place->root], perf->base.clocks[index].id};
+	return (struct ps__dummy){perf->base.clocks[index].fd, perf->target.clocks[index].cpu,
+	                          root_of(perf, index), perf->base.clocks[index].id};
 }
 
 /* One that refuses is no reason to leave out the others. */

@@ -316,7 +316,11 @@ static size_t count_needed(const struct ps__perf *perf)
 	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
 }
 
-int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
+int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int error)
 {
-	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
+	struct ps__target target = perf->target;
+
+	if (error == ESRCH)
+		perf->base.ended_tid = target.tid = tid;
+	return ps__perf_explain(&perf->events[event], target, error, count_needed(perf));
 }

@@ -31,11 +31,11 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 	struct ps__place place = place_of_group(instance, group);
 
 	/* Not with sigtrap: its signals would come before the start. */
-	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE &&
-	                       !ps__event_has_flag(what, PS__FLAG_SIGTRAP);
+	place.counts_at_once |= group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE &&
+	                        !ps__event_has_flag(what, PS__FLAG_SIGTRAP);
 	int fd = ps__perf_open_settled(what, place, -1);
 	if (fd < 0)
-		return ps__perf_explain_event(perf, event, -fd);
+		return ps__perf_explain_event(perf, event, instance->place.pid, -fd);
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
 	if (!group->members) {
 		ps__os.close(fd);
@@ -58,7 +58,7 @@ static int group_copy(struct ps__perf *perf, const struct ps__instance *instance
 		size_t event = model->members[index].event;
 		int fd = ps__perf_open_settled(&perf->events[event], place, group->members[0].fd);
 		if (fd < 0)
-			return ps__perf_explain_event(perf, event, -fd);
+			return ps__perf_explain_event(perf, event, instance->place.pid, -fd);
 		group_add(group, event, fd);
 	}
 	return result;
@@ -130,7 +130,7 @@ static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
 	if (fd == -EINVAL || fd == -E2BIG)
 		return PS_ENOCNTR;
 	if (fd < 0)
-		return ps__perf_explain_event(perf, event, -fd);
+		return ps__perf_explain_event(perf, event, instance->place.pid, -fd);
 	group_add(group, event, fd);
 	return PS_OK;
 }

@@ -4,6 +4,7 @@
 #include "backend/perf_user.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/attr.h"
 #include "store/recording.h"
 
 /* Does a group read have the very shape of the totals, behind its first word? A CPU's must be
@@ -34,6 +35,24 @@ static void find_direct_instances(struct ps__perf *perf)
 		instance->direct_user =
 		    direct && instance->groups[0].is_user_read ? &instance->groups[0] : NULL;
 	}
+}
+
+/*
+ * Are the events enabled when they are opened? Those of a process should: what is enabled later may
+ * miss copies that are being made (PS__PROCESS_TURNS). Those that tell tasks have no rings by then,
+ * and signals must not come before the start.
+ */
+static bool counts_when_open(const struct ps__perf *perf)
+{
+	const struct ps__target *target = &perf->target;
+
+	if (target->kind != PS__TARGET_PROCESS || target->enables_on_exec || target->tells_tasks)
+		return false;
+	for (size_t event = 0; event < perf->event_count; event++) {
+		if (ps__event_has_flag(&perf->events[event], PS__FLAG_SIGTRAP))
+			return false;
+	}
+	return true;
 }
 
 static struct ps__place place_of(const struct ps__target *target, size_t instance)
@@ -79,6 +98,7 @@ static int make_planning_instances(struct ps__perf *perf)
 	for (size_t index = 0; index < perf->base.instances; index++) {
 		struct ps__instance *instance = &perf->instances[index];
 		instance->place = place_of(&perf->target, index);
+		instance->place.counts_at_once = perf->base.counts_when_open;
 		instance->place.user_config1 = perf->user_config1;
 	}
 	for (size_t index = 0; index < perf->base.instances; index++) {
@@ -139,6 +159,7 @@ int ps__perf_open_instances(struct ps__perf *perf)
 	int result = PS_OK;
 
 	ps__perf_user_prepare(perf);
+	perf->base.counts_when_open = counts_when_open(perf);
 	perf->base.instances = count_instances(&perf->target);
 	perf->instances = ps__os_calloc(perf->base.instances, sizeof *perf->instances);
 	perf->base.group_of = ps__os_calloc(perf->event_count, sizeof *perf->base.group_of);

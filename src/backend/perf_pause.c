@@ -145,6 +145,20 @@ static void undo_before(struct ps__perf *perf, size_t instance, const struct ps_
 	}
 }
 
+/* What could be done once can be done again, but for the descriptors' loss, which the next call
+ * tells. */
+static void pause_copies(struct ps__perf *perf, size_t event, bool pauses)
+{
+	struct ps__group *failed;
+
+	for (unsigned turn = 1; turn < PS__PROCESS_TURNS; turn++) {
+		if (!pauses)
+			ps__os.poll(NULL, 0, PS__TURN_MS);
+		for (size_t instance = 0; instance < perf->base.instances; instance++)
+			pause_in(perf, instance, event, pauses, &failed);
+	}
+}
+
 int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
@@ -164,6 +178,8 @@ int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 			undo_before(perf, instance, failed, event, pauses);
 		break;
 	}
+	if (result == PS_OK && perf->target.kind == PS__TARGET_PROCESS)
+		pause_copies(perf, event, pauses);
 	return result;
 }
 

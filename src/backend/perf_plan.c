@@ -180,8 +180,9 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 {
 	int fd = group->members[0].fd;
 
-	if (ps__os.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
-		return ps__perf_explain_event(perf, group->members[0].event, errno);
+	if (!perf->base.counts_when_open && ps__os.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
+		return ps__perf_explain_event(perf, group->members[0].event, perf->target.tid,
+		                              errno);
 	ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s",

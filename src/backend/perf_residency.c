@@ -41,7 +41,7 @@ int ps__perf_open_dummy(const struct ps__instance *instance)
 	                                              PERF_FORMAT_TOTAL_TIME_RUNNING,
 	                               .exclude_kernel = 1,
 	                               .exclude_hv = 1,
-	                               .disabled = 1,
+	                               .disabled = !instance->place.counts_at_once,
 	                               .inherit = instance->place.inherit,
 	                               .enable_on_exec = instance->place.enables_on_exec};
 
@@ -63,7 +63,7 @@ int ps__perf_open_residency(struct ps__perf *perf)
 		instance->residency_fd = ps__perf_open_dummy(instance);
 		if (instance->residency_fd < 0)
 			return ps__perf_explain_event(perf, instance->groups[0].members[0].event,
-			                              -instance->residency_fd);
+			                              instance->place.pid, -instance->residency_fd);
 		instance->residency_id = ps__os_event_id(instance->residency_fd);
 	}
 	return PS_OK;

@@ -169,6 +169,7 @@ struct ps__counters {
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
 	pid_t *roots;          /* of an attached process; what target.roots points at */
 	int *root_cpus;        /* where each was seen last, of those that are looked at; -1: not */
+	pid_t ended_root;      /* because of which the opening failed; 0: none */
 	bool enables_on_exec;
 	bool wants_tasks;        /* of a process, told apart */
 	struct ps__tasks *tasks; /* they are; NULL else */
@@ -372,7 +373,8 @@ int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 
 /* process.c: the threads that an attached process has when it is opened. */
 int ps__set_list_roots(struct ps_eventset *set);
-bool ps__set_roots_changed(const struct ps_eventset *set);
+bool ps__set_drop_ended_root(struct ps_eventset *set);
+bool ps__set_has_new_roots(const struct ps_eventset *set);
 void ps__set_forget_roots(struct ps_eventset *set);
 
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts

@@ -17,6 +17,7 @@
 
 static int open_backend(struct ps_eventset *set)
 {
+	set->counters.ended_root = 0;
 	int result = set->counters.papi ? PS_OK : ps__set_check_limit(set);
 
 	if (result != PS_OK)
@@ -32,6 +33,7 @@ static int open_backend(struct ps_eventset *set)
 		return ps__fail_memory("an event set's counters");
 	result =
 	    backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
+	set->counters.ended_root = backend->ended_tid;
 	if (result != PS_OK) {
 		backend->ops->close(backend, false);
 		return result;
@@ -94,7 +96,7 @@ static void close_method(struct ps_eventset *set)
 }
 
 /* EXACT reads all instances where there is no switch ring. */
-static int open_method(struct ps_eventset *set, const struct ps__method *method)
+static int try_method(struct ps_eventset *set, const struct ps__method *method)
 {
 	int result = ps__set_choose_method(set, method);
 
@@ -114,6 +116,16 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 		close_method(set);
 	else if (method->why)
 		snprintf(set->attribution.why, sizeof set->attribution.why, "%s", method->why);
+	return result;
+}
+
+/* A thread may end between the look at the list and the opening of its events. */
+static int open_method(struct ps_eventset *set, const struct ps__method *method)
+{
+	int result = try_method(set, method);
+
+	while (result != PS_OK && ps__set_drop_ended_root(set))
+		result = try_method(set, method);
 	return result;
 }
 
@@ -153,7 +165,10 @@ static int open_plain(struct ps_eventset *set)
 	if (ps__set_open_switch_ring(set) != PS_OK)
 		snprintf(set->attribution.why, sizeof set->attribution.why, "%s",
 		         ps_error_detail());
-	return open_backend(set);
+	int result = open_backend(set);
+	while (result != PS_OK && ps__set_drop_ended_root(set))
+		result = open_backend(set);
+	return result;
 }
 
 static int settle(struct ps_eventset *set, const struct refusal *refusal)
@@ -246,7 +261,7 @@ static int open_counters(struct ps_eventset *set)
 		set->counters.target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
 		result = open_once(set);
 		note_unknown_threads(set);
-		if (!ps__set_roots_changed(set) && can_be_read(set))
+		if (!ps__set_has_new_roots(set) && can_be_read(set))
 			return result;
 	}
 	if (result != PS_OK)
@@ -315,13 +330,13 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* An exec enables once, the shares of tasks are counted since they were opened, and threads that
- * were missed may be there for good by now. */
+/* An exec enables once, some counters count from their opening on, the shares of tasks too, and
+ * threads that were missed may be there for good by now. */
 static bool opens_anew(const struct ps_eventset *set)
 {
 	return set->attribution.misses_threads || set->counters.enables_on_exec ||
-	       set->counters.target.enables_on_exec || set->counters.wants_tasks ||
-	       set->counters.target.tells_tasks;
+	       set->counters.backend->counts_when_open || set->counters.target.enables_on_exec ||
+	       set->counters.wants_tasks || set->counters.target.tells_tasks;
 }
 
 /* The open counters were chosen for a task that was pinned, or was not; or they count one start

@@ -2,7 +2,7 @@
 /*
  * A process as a target. Its events are opened for every thread that it has, and are inherited by
  * those that they create. A thread that appears while that is done may be counted twice or not at
- * all; so the list of threads is read before and after, and only an unchanged one is trusted.
+ * all; so the list of threads is read before and after, and is only trusted if none has come.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -133,19 +133,44 @@ int ps__set_list_roots(struct ps_eventset *set)
 	return make_root_cpus(set);
 }
 
-bool ps__set_roots_changed(const struct ps_eventset *set)
+static bool is_listed(const struct list *list, pid_t tid)
 {
-	struct list now = {0};
+	return list->count && bsearch(&tid, list->tids, list->count, sizeof tid, compare_tids);
+}
 
-	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
+/* Without a descriptor to look with, to open a process's threads again would be of no use. */
+static bool list_again(const struct ps_eventset *set, struct list *now)
+{
+	return set->counters.target.kind == PS__TARGET_PROCESS && !ps__set_demands_bpf(set) &&
+	       list_threads(set, now) == 0;
+}
+
+/* True: the set's opening failed because of a thread that had ended, and others are left. */
+bool ps__set_drop_ended_root(struct ps_eventset *set)
+{
+	struct ps__target *target = &set->counters.target;
+	size_t kept = 0, count = target->root_count;
+
+	for (size_t root = 0; set->counters.ended_root && root < count; root++) {
+		if (set->counters.roots[root] != set->counters.ended_root)
+			set->counters.roots[kept++] = set->counters.roots[root];
+	}
+	if (kept == 0 || kept == count)
 		return false;
-	/* A process that has ended, or no descriptor to look with: to open its threads again would
-	 * be of no use. */
-	if (list_threads(set, &now) < 0)
+	target->root_count = kept;
+	return true;
+}
+
+bool ps__set_has_new_roots(const struct ps_eventset *set)
+{
+	struct list roots = {.tids = set->counters.roots, .count = set->counters.target.root_count};
+	struct list now = {0};
+	bool has_new = false;
+
+	if (!list_again(set, &now))
 		return false;
-	bool changed = now.count != set->counters.target.root_count ||
-	               (now.count &&
-	                memcmp(now.tids, set->counters.roots, now.count * sizeof now.tids[0]) != 0);
+	for (size_t i = 0; i < now.count && !has_new; i++)
+		has_new = !is_listed(&roots, now.tids[i]);
 	ps__os_free(now.tids);
-	return changed;
+	return has_new;
 }

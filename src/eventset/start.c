@@ -106,6 +106,20 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
+/* What counters have counted since they were opened comes before the start. */
+static int leave_out_opening(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+	int result = ps__set_fetch(set, &slot);
+
+	if (result == PS_OK || result == PS_PARTIAL) {
+		ps__set_clear_counts(set);
+		return PS_OK;
+	}
+	set->counters.backend->ops->stop(set->counters.backend);
+	return result;
+}
+
 /* Does all that can be done before the counters are enabled: anything after that is counted. */
 static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 {
@@ -126,6 +140,8 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 		ps__set_begin_totals(set);
 	}
 	result = set->counters.backend->ops->start(set->counters.backend);
+	if (__builtin_expect(set->counters.backend->counts_when_open, 0) && result == PS_OK)
+		result = leave_out_opening(set);
 	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
 		return __builtin_expect(set->attribution.misses_threads, 0) ? tell_missed(set)
 		                                                            : PS_OK;

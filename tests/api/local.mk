@@ -23,6 +23,7 @@ api_tests = \
 	tests/api/test_perf_list \
 	tests/api/test_prctl \
 	tests/api/test_probe \
+	tests/api/test_process_churn \
 	tests/api/test_rebound \
 	tests/api/test_record \
 	tests/api/test_region \
@@ -109,6 +110,7 @@ tests_api_test_marks_LDADD = $(api_libs) -ldl
 tests_api_test_perf_list_LDADD = $(api_libs)
 tests_api_test_prctl_LDADD = $(api_libs)
 tests_api_test_probe_LDADD = $(api_libs)
+tests_api_test_process_churn_LDADD = $(api_libs)
 tests_api_test_rebound_LDADD = $(api_libs)
 tests_api_test_record_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)

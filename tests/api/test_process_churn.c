@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process whose threads come and go while it is attached. */
+#include "support/small.h"
+#include "wander.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CREATORS    3
+#define CHURN_PAGES 10
+#define CHURN       20 /* threads of each creator in a round, at least */
+
+/* Shared by the test and the process: the threads of each creator that have ended. */
+struct churn {
+	_Atomic long ended[CREATORS];
+	_Atomic int next;
+};
+
+static void *touch_and_end(void *unused)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), size_bytes = CHURN_PAGES * page_bytes;
+	char *pages =
+	    mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		_exit(1);
+	madvise(pages, size_bytes, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < CHURN_PAGES; i++)
+		((volatile char *)pages)[i * page_bytes] = 1;
+	munmap(pages, size_bytes);
+	return unused;
+}
+
+static void *create_for_ever(void *argument)
+{
+	struct churn *churn = argument;
+	int number = churn->next++;
+	pthread_t thread;
+
+	while (pthread_create(&thread, NULL, touch_and_end, NULL) == 0) {
+		pthread_join(thread, NULL);
+		churn->ended[number]++;
+	}
+	_exit(1);
+}
+
+static _Noreturn void run_creators(struct churn *churn)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int i = 0; i < CREATORS; i++)
+		if (pthread_create(&thread, NULL, create_for_ever, churn) != 0)
+			_exit(1);
+	for (;;)
+		pause();
+}
+
+static long long faults_of(struct ps_eventset *set, struct ps_topology *topology)
+{
+	struct ps_value value;
+
+	check_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
+	check_ok(ps_eventset_values(set, 0, &value, 1));
+	return value.value;
+}
+
+/* A creator's thread that had not ended may have touched its pages before the first reading. */
+static void count_churn(struct ps_topology *topology, struct churn *churn, pid_t pid)
+{
+	struct ps_eventset *set = NULL;
+	long before[CREATORS], sure = 0;
+
+	check_ok(ps_eventset_create(&set));
+	check_ok(ps_eventset_add(set, "page-faults:u"));
+	check_ok(ps_eventset_attach_process(set, pid));
+	int result = ps_start(set);
+	ck_assert_msg(result == PS_OK || result == PS_PARTIAL, "%s", ps_error_detail());
+	long long first = faults_of(set, topology);
+	for (int i = 0; i < CREATORS; i++)
+		before[i] = churn->ended[i];
+	for (int i = 0; i < CREATORS; i++) {
+		while (churn->ended[i] < before[i] + CHURN)
+			usleep(1000);
+	}
+	for (int i = 0; i < CREATORS; i++)
+		sure += churn->ended[i] - before[i] - 1;
+	ck_assert_int_ge(faults_of(set, topology) - first, CHURN_PAGES * sure);
+	check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+	ps_eventset_destroy(set);
+}
+
+/* The kernel may miss a copy of an event that is made while it is enabled, and threads may end
+ * while they are attached. */
+START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
+{
+	struct ps_topology *topology = NULL;
+	struct churn *churn =
+	    mmap(NULL, sizeof *churn, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int rounds = ps_test_size(100, 20);
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	ck_assert_ptr_ne(churn, MAP_FAILED);
+	pid_t pid = fork();
+	if (pid == 0)
+		run_creators(churn);
+	for (int i = 0; i < CREATORS; i++)
+		while (churn->ended[i] == 0)
+			usleep(1000);
+	for (int round = 0; round < rounds; round++)
+		count_churn(topology, churn, pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	munmap(churn, sizeof *churn);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+	tcase_add_test(tests, a_process_whose_threads_come_and_go_is_counted_whole);
+}
+
+int main(void)
+{
+	return wander_run("processes whose threads come and go", add, NULL);
+}
