@@ -28,8 +28,8 @@ extern "C" {
  *   PS_ENOMEM - out of memory
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
- * For all threads, from their next visit on. A budget doesn't change another
- * number than 1.
+ * For all threads, from their next visit on. A budget doesn't change the rate of
+ * a region whose one_in is not 1.
  */
 PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
 
@@ -37,10 +37,11 @@ PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
  * Sets what measuring may cost: a region that is visited so often that its
  * visits cost more is sampled.
  *
- * The cost of a visit is measured when a thread joins. Each thread looks after
- * every 64 counted visits of a path how long they took; one visit in 2, 4, 8,
- * ... is counted from then on, for all threads. The other visits cost some
- * nanoseconds, which the budget does not know.
+ * The cost of a visit is measured when the profile begins to count a thread.
+ * After every 64 counted visits of a path, the thread compares their cost with
+ * the time that passed. If they cost too much, one visit in 2, 4, 8, ... is
+ * counted from then on, in all threads. The other visits cost some nanoseconds
+ * each, which the budget does not include.
  *
  * profile - from ps_profile_create
  * percent - of the time that passes in a thread, for each path and for all paths
