@@ -21,6 +21,8 @@
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
 
+#define LONGEST_WAIT_MS 200
+
 static int start_complain(void)
 {
 	tool_complain("%s", ps_error_detail());
@@ -89,6 +91,18 @@ static double start_cpu_s(pid_t pid)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* What the child did since its fork may be still to do, if its CPU was busy: it sleeps when it
+ * waits for its exec. */
+static void start_await_sleep(pid_t pid)
+{
+	char state = ps__task_state(pid);
+
+	for (int wait_ms = 0; wait_ms < LONGEST_WAIT_MS && state && state != 'S'; wait_ms++) {
+		ps__os.poll(NULL, 0, 1);
+		state = ps__task_state(pid);
+	}
+}
+
 /* The child is in a group of its own from here on; it doesn't run until it may exec. -1 with why,
  * and then nothing is left of it. */
 static int start_group(struct stat_count *count, pid_t pid)
@@ -96,6 +110,7 @@ static int start_group(struct stat_count *count, pid_t pid)
 	struct stat_how *how = &count->how;
 	struct ps_eventset *set;
 
+	start_await_sleep(pid);
 	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
