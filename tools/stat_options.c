@@ -139,6 +139,8 @@ static int options_take_cgroup(struct stat_options *options, const char *path)
 {
 	if (options->target.cgroup)
 		return tool_complain("--cgroup takes one control group: with those below it"), -1;
+	if (!*path)
+		return tool_complain("--cgroup needs the path of a control group"), -1;
 	options->target.cgroup = path;
 	return 0;
 }

@@ -70,10 +70,12 @@ static int open_sampler(struct timeline_switched *cpu, const struct ps_attr *lea
 static size_t open_group(struct timeline_counters *counters, struct timeline_switched *cpu,
                          const struct ps_attr *leader, size_t ring_bytes)
 {
-	if (open_sampler(cpu, leader, ring_bytes) != PS_OK)
+	counters->refusal = open_sampler(cpu, leader, ring_bytes);
+	if (counters->refusal != PS_OK)
 		return NO_SWITCHES;
 	for (size_t event = 0; event < counters->count; event++) {
-		if (ps_sampler_add(cpu->sampler, counters->attrs[event]) != PS_OK)
+		counters->refusal = ps_sampler_add(cpu->sampler, counters->attrs[event]);
+		if (counters->refusal != PS_OK)
 			return event;
 	}
 	return counters->count;
@@ -96,17 +98,20 @@ static size_t open_cpus(struct timeline_counters *counters, const struct ps_attr
 	return counters->count;
 }
 
-void timeline_counters_complain(const char *name, size_t others, const char *why)
+void timeline_counters_complain(const char *name, size_t others, int code, const char *why)
 {
-	struct ps__buffer text = {0};
+	struct ps__buffer names = {0}, remedy = {0};
 
 	if (others)
-		ps__buffer_add(&text, " and %zu other event%s", others, others > 1 ? "s" : "");
-	tool_complain("'%s'%s %s not known by slice: %s; 'perfsage stat --tasks' counts %s by task "
-	              "and hardware thread",
-	              name, ps__buffer_text(&text), others ? "are" : "is", why,
-	              others ? "them" : "it");
-	ps__buffer_clear(&text);
+		ps__buffer_add(&names, " and %zu other event%s", others, others > 1 ? "s" : "");
+	if (code != PS_ENOSUPP)
+		ps__buffer_add(&remedy,
+		               "; 'perfsage stat --tasks' counts %s by task and hardware thread",
+		               others ? "them" : "it");
+	tool_complain("'%s'%s %s not known by slice: %s%s", name, ps__buffer_text(&names),
+	              others ? "are" : "is", why, ps__buffer_text(&remedy));
+	ps__buffer_clear(&names);
+	ps__buffer_clear(&remedy);
 }
 
 static void drop_event(struct timeline *timeline, size_t event)
@@ -114,7 +119,7 @@ static void drop_event(struct timeline *timeline, size_t event)
 	struct timeline_counters *counters = timeline->counters;
 
 	timeline_counters_complain(timeline->events[counters->events[event]].name, 0,
-	                           ps_error_detail());
+	                           counters->refusal, ps_error_detail());
 	ps_attr_destroy(counters->attrs[event]);
 	counters->count--;
 	for (size_t i = event; i < counters->count; i++) {
@@ -128,7 +133,7 @@ static void drop_all(struct timeline *timeline)
 	struct timeline_counters *counters = timeline->counters;
 
 	timeline_counters_complain(timeline->events[counters->events[0]].name, counters->count - 1,
-	                           ps_error_detail());
+	                           counters->refusal, ps_error_detail());
 	while (counters->count > 0)
 		ps_attr_destroy(counters->attrs[--counters->count]);
 }

@@ -27,12 +27,14 @@ struct timeline_counters {
 	uint64_t *values; /* of all CPUs */
 	uint64_t enabled_ns, running_ns;
 	uint64_t stop_ns;
+	int refusal;     /* of the event that could not be opened last */
 	bool has_gaps;   /* a CPU has an end before the others */
 	int unknown_cpu; /* where a span isn't known; -1: none */
 };
 
-/* The event isn't known by slice; others: so many more have the same reason. */
-void timeline_counters_complain(const char *name, size_t others, const char *why);
+/* The event isn't known by slice; others: so many more have the same reason. code: PS_ENOSUPP if
+ * nothing can count it here. */
+void timeline_counters_complain(const char *name, size_t others, int code, const char *why);
 void timeline_counters_close_cpus(struct timeline_counters *counters);
 
 #endif

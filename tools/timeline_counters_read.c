@@ -147,7 +147,7 @@ static void note_waiting(struct timeline *timeline)
 		event->status = PS_STATUS_NEVER_SCHEDULED;
 		event->is_counted = false;
 		timeline_counters_complain(
-		    event->name, 0,
+		    event->name, 0, PS_ENOCNTR,
 		    "its group never had the counters that it needs, which others "
 		    "hold: name fewer events");
 	}
