@@ -330,13 +330,13 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* An exec enables once, some counters count from their opening on, the shares of tasks too, and
- * threads that were missed may be there for good by now. */
+/* An exec enables once, the shares of tasks are counted since they were opened, and threads that
+ * were missed may be there for good by now. */
 static bool opens_anew(const struct ps_eventset *set)
 {
 	return set->attribution.misses_threads || set->counters.enables_on_exec ||
-	       set->counters.backend->counts_when_open || set->counters.target.enables_on_exec ||
-	       set->counters.wants_tasks || set->counters.target.tells_tasks;
+	       set->counters.target.enables_on_exec || set->counters.wants_tasks ||
+	       set->counters.target.tells_tasks;
 }
 
 /* The open counters were chosen for a task that was pinned, or was not; or they count one start
