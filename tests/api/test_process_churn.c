@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process whose threads come and go while it is attached. */
+/* A process is attached: its threads come and go meanwhile, and what it did before is not counted.
+ */
 #include "support/small.h"
 #include "wander.h"
 
@@ -122,8 +123,76 @@ START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
 }
 END_TEST
 
+/* Touches as many pages as it is told to. */
+static _Noreturn void touch_as_told(const int told[2], const int done[2])
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char count;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(told[0], &count, 1) == 1) {
+		char *pages = mmap(NULL, count * page_bytes, PROT_READ | PROT_WRITE,
+		                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages == MAP_FAILED)
+			_exit(1);
+		madvise(pages, count * page_bytes, MADV_NOHUGEPAGE);
+		for (size_t i = 0; i < count; i++)
+			((volatile char *)pages)[i * page_bytes] = 1;
+		if (write(done[1], &count, 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void tell_to_touch(const int told[2], const int done[2], unsigned char count)
+{
+	ck_assert_int_eq(write(told[1], &count, 1), 1);
+	ck_assert_int_eq(read(done[0], &count, 1), 1);
+}
+
+/* The events count since they were opened, by ps_store. */
+START_TEST(what_comes_before_the_start_is_left_out)
+{
+	struct ps_topology *topology = NULL;
+	struct ps_eventset *set = NULL;
+	long long nothing = 0;
+	int told[2], done[2];
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	ck_assert_int_eq(pipe(told), 0);
+	ck_assert_int_eq(pipe(done), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		touch_as_told(told, done);
+	tell_to_touch(told, done, 1);
+	check_ok(ps_eventset_create(&set));
+	check_ok(ps_eventset_add(set, "page-faults:u"));
+	check_ok(ps_eventset_attach_process(set, pid));
+	check_ok(ps_store(set, &nothing, 1, ps_topology_root(topology), NULL, NULL));
+	for (int run = 0; run < 2; run++) {
+		tell_to_touch(told, done, 200);
+		check_ok(ps_start(set));
+		tell_to_touch(told, done, 50);
+		long long faults = faults_of(set, topology);
+		ck_assert_int_ge(faults, 50);
+		ck_assert_int_lt(faults, 200);
+		check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+	}
+	ps_eventset_destroy(set);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (int end = 0; end < 2; end++) {
+		close(told[end]);
+		close(done[end]);
+	}
+	ps_topology_destroy(topology);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
+	tcase_add_test(tests, what_comes_before_the_start_is_left_out);
 	tcase_add_test(tests, a_process_whose_threads_come_and_go_is_counted_whole);
 }
 
