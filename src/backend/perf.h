@@ -187,8 +187,8 @@ static inline bool ps__perf_is_lost(struct ps__perf *perf)
 int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group); /* by errno */
 
 /*
- * How often the events of a process are enabled or disabled, and how long to wait in between. A new
- * task's events are copies of its creator's, in the state that those have at that moment. If its
+ * The events of a process are enabled or disabled so often, with a pause in between. A new task's
+ * events are copies of its creator's, in the state that those have at that moment. If its
  * creator has copies, too, the kernel doesn't make it wait for an ioctl that is under way: the new
  * copies may stay as they were, and with them those of all tasks that they are handed on to. The
  * next turn finds them, when the task that made them has gone on. doc/measurements has figures.

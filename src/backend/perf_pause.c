@@ -145,8 +145,8 @@ static void undo_before(struct ps__perf *perf, size_t instance, const struct ps_
 	}
 }
 
-/* What could be done once can be done again, but for the descriptors' loss, which the next call
- * tells. */
+/* A change that was made once can be made again. Lost descriptors alone prevent it, and the next
+ * call tells of them. */
 static void pause_copies(struct ps__perf *perf, size_t event, bool pauses)
 {
 	struct ps__group *failed;

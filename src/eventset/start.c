@@ -106,7 +106,7 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
-/* What counters have counted since they were opened comes before the start. */
+/* The counters count since they were opened: this leaves out what came before the start. */
 static int leave_out_opening(struct ps_eventset *set)
 {
 	struct ps__slot *slot;

@@ -25,7 +25,7 @@ struct ps__session_event {
 	struct ps_record_config config;
 };
 
-/* What is read of an event: the count, the two times, the id, the losses. */
+/* A read of an event brings the count, the two times, the id and the losses. */
 #define PS__SESSION_NUMBERS 5
 
 /* An event on one CPU for one thread. The kernel numbers events as they are opened, so an array of
