@@ -91,8 +91,8 @@ static double start_cpu_s(pid_t pid)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* What the child did since its fork may be still to do, if its CPU was busy: it sleeps when it
- * waits for its exec. */
+/* The child may still be on its way from the fork, if its CPU was busy. It sleeps once it waits for
+ * its exec. */
 static void start_await_sleep(pid_t pid)
 {
 	char state = ps__task_state(pid);
