@@ -171,12 +171,13 @@ START_TEST(what_comes_before_the_start_is_left_out)
 	check_ok(ps_eventset_attach_process(set, pid));
 	check_ok(ps_store(set, &nothing, 1, ps_topology_root(topology), NULL, NULL));
 	for (int run = 0; run < 2; run++) {
-		tell_to_touch(told, done, 200);
+		tell_to_touch(told, done, 250);
 		check_ok(ps_start(set));
-		tell_to_touch(told, done, 50);
+		tell_to_touch(told, done, 10);
 		long long faults = faults_of(set, topology);
-		ck_assert_int_ge(faults, 50);
-		ck_assert_int_lt(faults, 200);
+		ck_assert_int_ge(faults, 10);
+		/* A sanitizer has some pages of its own for each. */
+		ck_assert_int_lt(faults, 250);
 		check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
 	}
 	ps_eventset_destroy(set);
