@@ -196,13 +196,26 @@ static void note_end_of_start(struct ps__perf *perf)
 		note_enabled(perf, now);
 }
 
+/* Notes the start of counters that count since they were opened. */
+static __attribute__((cold, noinline)) int start_enabled(struct ps__perf *perf)
+{
+	perf->counting = true;
+	perf->started_ns = ps__os_now_ns();
+	perf->base.started_ns = perf->started_ns;
+	note_enabled(perf, perf->started_ns);
+	ps__perf_note_start(perf);
+	note_end_of_start(perf);
+	return PS_OK;
+}
+
 /* Enabling the counters is the last step, but for a look at the clock: anything after it would
  * be counted. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
-	bool is_enabled = perf->base.counts_when_open && !perf->started_ns;
 
+	if (__builtin_expect(perf->base.counts_when_open, 0) && !perf->started_ns)
+		return start_enabled(perf);
 	perf->counting = true;
 	perf->started_ns = ps__os_now_ns();
 	perf->base.started_ns = perf->started_ns;
@@ -211,7 +224,7 @@ static int perf_start(struct ps__backend *backend)
 	if (perf->target.enables_on_exec)
 		return PS_OK;
 	bool is_timed = perf->base.instances > 1 || perf->target.kind == PS__TARGET_CPU;
-	int result = is_enabled ? PS_OK : control_all(perf, PERF_EVENT_IOC_ENABLE);
+	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
 		note_end_of_start(perf);
 	if (__builtin_expect(result == PS_OK, 1))

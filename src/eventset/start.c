@@ -107,16 +107,21 @@ static int tell_missed(const struct ps_eventset *set)
 }
 
 /* The counters count since they were opened: this leaves out what came before the start. */
-static int leave_out_opening(struct ps_eventset *set)
+static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
+                                                        enum ps__set_state before)
 {
 	struct ps__slot *slot;
-	int result = ps__set_fetch(set, &slot);
+	int result = set->counters.backend->ops->start(set->counters.backend);
 
+	if (result == PS_OK)
+		result = ps__set_fetch(set, &slot);
 	if (result == PS_OK || result == PS_PARTIAL) {
 		ps__set_clear_counts(set);
-		return PS_OK;
+		return set->attribution.misses_threads ? tell_missed(set) : PS_OK;
 	}
 	set->counters.backend->ops->stop(set->counters.backend);
+	set->recorder.must_clear = false;
+	set->state = before;
 	return result;
 }
 
@@ -139,9 +144,9 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 		ps__papi_rewind(set->counters.backend);
 		ps__set_begin_totals(set);
 	}
+	if (__builtin_expect(set->counters.backend->counts_when_open, 0))
+		return start_opened(set, before);
 	result = set->counters.backend->ops->start(set->counters.backend);
-	if (__builtin_expect(set->counters.backend->counts_when_open, 0) && result == PS_OK)
-		result = leave_out_opening(set);
 	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
 		return __builtin_expect(set->attribution.misses_threads, 0) ? tell_missed(set)
 		                                                            : PS_OK;
