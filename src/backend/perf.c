@@ -132,7 +132,7 @@ static int control_with_clocks(struct ps__perf *perf, unsigned long request)
 }
 
 /* Most processes have ended when they are stopped: that doesn't wait. */
-static int control_process(struct ps__perf *perf, unsigned long request)
+static __attribute__((noinline)) int control_process(struct ps__perf *perf, unsigned long request)
 {
 	int result = control_with_clocks(perf, request);
 
