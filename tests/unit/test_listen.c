@@ -160,6 +160,8 @@ START_TEST(a_fork_while_another_thread_is_in_a_call_leaves_a_free_lock)
 	pthread_t thread;
 	int forks = ps_test_size(200, 20);
 
+	/* ThreadSanitizer's pthread_once waits for ever in a child that was forked meanwhile. */
+	ps__listen_current();
 	atomic_store(&is_over, false);
 	ck_assert_int_eq(pthread_create(&thread, NULL, change_listener, NULL), 0);
 	for (int i = 0; i < forks; i++) {
