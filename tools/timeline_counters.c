@@ -131,9 +131,13 @@ static void drop_event(struct timeline *timeline, size_t event)
 static void drop_all(struct timeline *timeline)
 {
 	struct timeline_counters *counters = timeline->counters;
+	struct ps__buffer why = {0};
 
+	/* The detail begins with the name of an event that the user may not have asked for. */
+	ps__buffer_add(&why, "this needs each CPU's %s", ps_error_detail());
 	timeline_counters_complain(timeline->events[counters->events[0]].name, counters->count - 1,
-	                           counters->refusal, ps_error_detail());
+	                           counters->refusal, ps__buffer_text(&why));
+	ps__buffer_clear(&why);
 	while (counters->count > 0)
 		ps_attr_destroy(counters->attrs[--counters->count]);
 }

@@ -8,6 +8,7 @@
 
 #include "base/os.h"
 #include "sample/session.h"
+#include "tools/timeline_counters.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -61,6 +62,20 @@ static bool add_attr(struct timeline *timeline, struct ps_attr *attr)
 	return code == PS_OK;
 }
 
+/* True after a complaint: nothing here counts it, whatever this user may observe. */
+static bool is_uncountable(const char *name)
+{
+	struct ps_eventset *set = NULL;
+	int code = ps_eventset_create(&set);
+
+	if (code == PS_OK)
+		code = ps_eventset_add(set, name);
+	if (code == PS_ENOSUPP)
+		timeline_counters_complain(name, 0, code, ps_error_detail());
+	ps_eventset_destroy(set);
+	return code == PS_ENOSUPP;
+}
+
 /* -1 after a complaint. */
 static int add_name(struct timeline *timeline, const char *name)
 {
@@ -80,8 +95,10 @@ static int add_name(struct timeline *timeline, const char *name)
 		tool_complain("'%s' is not known by slice: it counts for a %s, not for a task",
 		              name, ps_scope_name(attr->event.scope));
 	} else if (!is_one_by_one(&attr->event)) {
-		event->counter = attr;
-		return 0;
+		if (!is_uncountable(name)) {
+			event->counter = attr;
+			return 0;
+		}
 	} else if (add_attr(timeline, attr)) {
 		event->is_counted = true;
 		event->status = PS_STATUS_COUNTED;
