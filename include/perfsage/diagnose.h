@@ -101,6 +101,8 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  *       ps_start gives it (PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP,
  *       PS_EINVAL_DOM, PS_ENOCNTR, PS_ECOUNT, PS_ESYS), or the code with which
  *       all of them fail together
+ *   the code of ps_topology_load, where hwloc's variables (HWLOC_XMLFILE,
+ *       HWLOC_SYNTHETIC) name a tree that can't be loaded
  *
  * Any thread. Allocates, makes some hundred system calls, reads files, and
  * waits up to 20 ms for each hardware event that finds no free counter, and for
