@@ -5,10 +5,12 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "locate/locate.h"
+#include "tools/terminal.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +21,43 @@
 /* The kernel's PF_EXITING: the task runs none of its program any more, and can't be counted. */
 #define FLAG_EXITING 0x4u
 
+/* What a look at /proc takes, once the counters have taken all others: a folder and a file. */
+static int spares[2] = {-1, -1};
+
+int tool_processes_reserve(void)
+{
+	for (size_t index = 0; index < sizeof spares / sizeof *spares; index++) {
+		if (spares[index] < 0)
+			spares[index] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (spares[index] < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* True: there were some, which are to be reserved again. */
+static bool processes_use_spares(void)
+{
+	bool had_any = false;
+
+	for (size_t index = 0; index < sizeof spares / sizeof *spares; index++) {
+		had_any |= spares[index] >= 0;
+		if (spares[index] >= 0)
+			close(spares[index]);
+		spares[index] = -1;
+	}
+	return had_any;
+}
+
+enum look {
+	ENDED,
+	RUNS,
+	UNKNOWN
+};
+
 /* The state, the parent, the flags and the number of threads stand behind the name, which
  * may hold any character. A process whose first thread has ended lives on in the others. */
-static bool processes_read(const char *pid, struct tool_process *out)
+static enum look processes_read(const char *pid, struct tool_process *out)
 {
 	char path[300], line[1024];
 	int parent = 0;
@@ -32,7 +68,7 @@ static bool processes_read(const char *pid, struct tool_process *out)
 	snprintf(path, sizeof path, "/proc/%s/stat", pid);
 	FILE *stream = fopen(path, "re");
 	if (!stream)
-		return false;
+		return errno == ENOENT || errno == ESRCH ? ENDED : UNKNOWN;
 	size_t length = fread(line, 1, sizeof line - 1, stream);
 	fclose(stream);
 	line[length] = '\0';
@@ -40,24 +76,29 @@ static bool processes_read(const char *pid, struct tool_process *out)
 	if (!rest || sscanf(rest + 1,
 	                    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
 	                    &state, &parent, &flags, &threads) != 4)
-		return false;
+		return ENDED; /* between open and read */
 	bool is_first_ending = state == 'Z' || state == 'X' || (flags & FLAG_EXITING);
 	*out = (struct tool_process){.pid = (pid_t)atoi(pid),
 	                             .parent = (pid_t)parent,
 	                             .threads = threads,
 	                             .is_first_ending = is_first_ending};
-	return !is_first_ending || threads > 1;
+	return !is_first_ending || threads > 1 ? RUNS : ENDED;
 }
 
 /* A /proc of another PID namespace has other processes under the same numbers. */
 static void processes_list(struct tool_processes *all)
 {
-	DIR *folder = ps__locate_has_proc() ? opendir("/proc") : NULL;
+	bool has_proc = ps__locate_has_proc();
+	DIR *folder = has_proc ? opendir("/proc") : NULL;
 	struct dirent *entry;
 	struct tool_process one;
 
+	if (has_proc && !folder)
+		tool_complain("the processes can't be listed: /proc: %s", strerror(errno));
+
 	while (folder && (entry = readdir(folder))) {
-		if (!isdigit((unsigned char)*entry->d_name) || !processes_read(entry->d_name, &one))
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    processes_read(entry->d_name, &one) != RUNS)
 			continue;
 		struct tool_process *grown = ps__vector_reserve(
 		    all->list, all->count, all->count + 1, &all->room, sizeof *grown);
@@ -99,8 +140,12 @@ static void processes_find_below(struct tool_processes *all)
 
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count)
 {
+	bool had_spares = processes_use_spares();
+
 	*all = (struct tool_processes){0};
 	processes_list(all);
+	if (had_spares)
+		tool_processes_reserve();
 	for (size_t index = 0; index < all->count; index++) {
 		for (size_t one = 0; one < count; one++)
 			all->list[index].is_given |= all->list[index].pid == given[one];
@@ -117,25 +162,33 @@ void tool_processes_clear(struct tool_processes *all)
 
 /* All threads of a process that calls exit end within a moment, one after the other: where its
  * first one is ending, the others are given that moment. */
-bool tool_process_runs(pid_t pid)
+static bool processes_await(const char *number)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	struct tool_process process;
+
+	for (int waited_ms = 0; waited_ms < END_WAIT_MS; waited_ms++) {
+		enum look look = processes_read(number, &process);
+		if (look != RUNS || !process.is_first_ending)
+			return look != ENDED;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+bool tool_process_runs(pid_t pid)
+{
 	char number[16], path[32];
 
 	snprintf(number, sizeof number, "%d", (int)pid);
 	snprintf(path, sizeof path, "/proc/%s/stat", number);
+	bool had_spares = processes_use_spares();
 	/* It is hidden where /proc is mounted with hidepid, or not at all. */
-	if (!ps__locate_has_proc() || access(path, F_OK) != 0)
-		return kill(pid, 0) == 0 || errno == EPERM;
-	for (int waited_ms = 0; waited_ms < END_WAIT_MS; waited_ms++) {
-		if (!processes_read(number, &process))
-			return false;
-		if (!process.is_first_ending)
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return true;
+	bool is_hidden = !ps__locate_has_proc() || access(path, F_OK) != 0;
+	bool runs = is_hidden ? kill(pid, 0) == 0 || errno == EPERM : processes_await(number);
+	if (had_spares)
+		tool_processes_reserve();
+	return runs;
 }
 
 bool tool_cpu_is_online(int cpu)

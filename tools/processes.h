@@ -21,12 +21,17 @@ struct tool_processes {
 	size_t count, room;
 };
 
+/* Keeps the descriptors that the functions below need, for when counters have taken all others. 0,
+ * or -errno. */
+int tool_processes_reserve(void);
+
 /* Those of which a thread runs now; what has ended and wasn't waited for is none. What can't
  * be read is left out. */
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
 void tool_processes_clear(struct tool_processes *all);
 
-/* Does a thread of it run? Waits a tenth of a second at most for a process that is ending. */
+/* Does a thread of it run, as far as is known? Waits a tenth of a second at most for a process that
+ * is ending. */
 bool tool_process_runs(pid_t pid);
 
 /* Offline CPUs have nothing to count. Where the machine doesn't say, its CPUs can't go offline. */

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* The intervals of the past are not looked at again. */
@@ -325,6 +326,13 @@ static int start_trees(struct stat_count *count, const struct stat_target *targe
 
 int stat_start_processes(struct stat_count *count, const struct stat_target *target)
 {
+	int error = tool_processes_reserve();
+
+	if (error < 0)
+		return tool_complain("no file descriptor is left to look at processes (%s): "
+		                     "raise the limit with ulimit -n",
+		                     strerror(-error)),
+		       -1;
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
 	if (target->has_children)

@@ -230,6 +230,9 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
 /**
  * Reads the kernel's count of an event in all threads. The samples are taken of these.
  *
+ * The count begins when the event has its ring: of what happens meanwhile, some microseconds,
+ * samples may be written that are not in the count.
+ *
  * event - as counted by ps_session_add, from 0
  *
  * Errors:

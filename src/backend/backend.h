@@ -157,6 +157,8 @@ struct ps__backend_ops {
 	void (*close)(struct ps__backend *backend, bool abandon);
 };
 
+#define PS__LOST_LEADER (-1)
+
 struct ps__backend {
 	const struct ps__backend_ops *ops;
 	size_t instances;
@@ -180,7 +182,9 @@ struct ps__backend {
 	bool has_gaps;
 	/* It counts since it was opened, and the first start changes nothing */
 	bool counts_when_open;
-	pid_t ended_tid; /* a thread because of which open failed; 0: none */
+	/* The thread because of which open failed; 0: none. PS__LOST_LEADER: a group's leader ended
+	 * with a thread that the observed one had exchanged its events with, as Linux does */
+	pid_t ended_tid;
 	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
 	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;

@@ -206,6 +206,10 @@ void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
 /* perf_explain.c: a code and a sentence for the errno with which opening an event of the set
  * failed for a thread. */
 int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int error);
+/* Did a call fail because the thread has ended? Then it is the backend's ended_tid. ESRCH says so;
+ * a group's leader that has ended makes the kernel refuse its members with ENODEV or EINVAL: if the
+ * thread lives, the backend has lost the leader. */
+bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error);
 
 /* As in containers: it may forbid system calls. */
 bool ps__perf_has_seccomp_filter(void);
@@ -240,8 +244,9 @@ static inline uint64_t ps__perf_member_total(const struct ps__member *member, ui
 }
 /* perf_counter.c: the vtable's. */
 int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context);
-/* perf_tasks.c: records of the tasks, by dummies that join the groups once all instances are open.
- */
+/* perf_tasks_open.c: records of the tasks, by dummies that join the groups once all instances are
+ * open. The anchors come before the groups. */
+int ps__perf_open_anchors(struct ps__perf *perf);
 int ps__perf_open_tasks(struct ps__perf *perf);
 /* False: the program has closed descriptors of theirs. True if they aren't told apart, too. */
 bool ps__perf_has_tasks(const struct ps__perf *perf);

@@ -316,11 +316,34 @@ static size_t count_needed(const struct ps__perf *perf)
 	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
 }
 
+bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_DUMMY,
+	                               .exclude_kernel = 1,
+	                               .exclude_hv = 1,
+	                               .disabled = 1};
+
+	if (tid <= 0 || (error != ESRCH && error != ENODEV && error != EINVAL))
+		return false;
+	int fd = error == ESRCH ? -ESRCH : ps__os_open_event(&attr, tid, -1, -1, 0);
+	if (fd >= 0)
+		ps__os.close(fd);
+	if (fd == -ESRCH)
+		perf->base.ended_tid = tid;
+	else if (fd >= 0 && perf->target.kind == PS__TARGET_PROCESS)
+		perf->base.ended_tid = PS__LOST_LEADER;
+	return fd == -ESRCH;
+}
+
 int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int error)
 {
 	struct ps__target target = perf->target;
 
-	if (error == ESRCH)
-		perf->base.ended_tid = target.tid = tid;
+	if (ps__perf_note_ended(perf, tid, error)) {
+		target.tid = tid;
+		error = ESRCH;
+	}
 	return ps__perf_explain(&perf->events[event], target, error, count_needed(perf));
 }

@@ -168,6 +168,8 @@ int ps__perf_open_instances(struct ps__perf *perf)
 		result = ps__fail_memory("groups of events");
 	for (size_t index = 0; result == PS_OK && index < perf->event_count; index++)
 		perf->base.group_of[index] = PS__NO_GROUP;
+	if (result == PS_OK && perf->target.tells_tasks)
+		result = ps__perf_open_anchors(perf);
 	if (result == PS_OK)
 		result = ps__perf_open_clocks(perf);
 	if (result == PS_OK)

@@ -16,8 +16,9 @@
  * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two
  * tasks at a context switch if they are copies of the same ones, and then gives each task its
  * counts back, event by event as they stand in two lists. Those of a root stand as they were
- * opened, those of its children by CPU and PMU: counts of one event would end up in another. A root
- * with an anchor has no copies.
+ * opened, those of its children by CPU and PMU: counts of one event would end up in another. And a
+ * leader that was exchanged ends with the other task, while its group is still being opened. A root
+ * with an anchor has no copies: it is the first event that the root gets.
  */
 #ifndef PS_BACKEND_PERF_TASKS_H
 #define PS_BACKEND_PERF_TASKS_H

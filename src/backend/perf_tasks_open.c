@@ -55,8 +55,12 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 	return ps__os_open_event(&attr, place.pid, place.cpu, writer->group->members[0].fd, 0);
 }
 
-static int fail_open(int error)
+static int fail_open(struct ps__perf *perf, pid_t tid, int error)
 {
+	if (ps__perf_note_ended(perf, tid, error))
+		return ps__fail(PS_ESYS,
+		                "the tasks of a process can't be told apart: thread %d has ended",
+		                (int)tid);
 	if (error == EMFILE || error == ENFILE)
 		return ps__fail(PS_ECOUNT,
 		                "no file descriptor is left to tell the tasks of a process apart "
@@ -90,8 +94,11 @@ static int map_rings(struct ps__perf *perf, size_t pages)
 		if (!has_ring(perf, writer))
 			continue;
 		int error = ps__ring_map(&tasks->rings[writer->ring], writer->fd, pages);
-		if (error)
+		if (error) {
+			ps__perf_note_ended(perf, perf->instances[writer->instance].place.pid,
+			                    -error);
 			return error;
+		}
 	}
 	return 0;
 }
@@ -102,9 +109,18 @@ static void unmap_rings(struct ps__perf_tasks *tasks, bool abandon)
 		ps__ring_unmap(&tasks->rings[ring], abandon);
 }
 
+static int fail_connect(struct ps__perf *perf, const struct ps__writer *writer, int error)
+{
+	ps__perf_note_ended(perf, perf->instances[writer->instance].place.pid, error);
+	return ps__fail(PS_ESYS,
+	                "the tasks of a process can't be told apart: ioctl "
+	                "PERF_EVENT_IOC_SET_OUTPUT: %s",
+	                strerror(error));
+}
+
 /* The notes of the other roots go to the first one's ring. Writers are in the order in which they
  * were opened, as many in each instance. */
-static int connect_notes(const struct ps__perf *perf)
+static int connect_notes(struct ps__perf *perf)
 {
 	const struct ps__perf_tasks *tasks = perf->tasks;
 
@@ -114,10 +130,7 @@ static int connect_notes(const struct ps__perf *perf)
 			continue;
 		int first = tasks->writers[writer->ring * (1 + perf->base.groups)].fd;
 		if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) < 0)
-			return ps__fail(PS_ESYS,
-			                "the tasks of a process can't be told apart: ioctl "
-			                "PERF_EVENT_IOC_SET_OUTPUT: %s",
-			                strerror(errno));
+			return fail_connect(perf, writer, errno);
 	}
 	return PS_OK;
 }
@@ -148,7 +161,7 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 	writer->group = &perf->instances[instance].groups[number ? number - 1 : NOTED_GROUP];
 	writer->fd = open_dummy(perf, writer);
 	if (writer->fd < 0)
-		return fail_open(-writer->fd);
+		return fail_open(perf, perf->instances[instance].place.pid, -writer->fd);
 	tasks->writer_count++;
 	writer->group->extras++;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_ID, (unsigned long)&writer->id) < 0)
@@ -159,7 +172,7 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 	return PS_OK;
 }
 
-static int open_anchors(struct ps__perf *perf)
+int ps__perf_open_anchors(struct ps__perf *perf)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
@@ -167,12 +180,18 @@ static int open_anchors(struct ps__perf *perf)
 	                               .exclude_kernel = 1,
 	                               .exclude_hv = 1,
 	                               .disabled = 1};
+	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
 
+	perf->tasks = tasks;
+	if (tasks)
+		tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
+	if (!tasks || !tasks->anchors)
+		return ps__fail_memory("the tasks of a process");
 	for (size_t root = 0; root < perf->target.root_count; root++) {
 		int fd = ps__os_open_event(&attr, perf->target.roots[root], -1, -1, 0);
 		if (fd < 0)
-			return fail_open(-fd);
-		perf->tasks->anchors[perf->tasks->anchor_count++] =
+			return fail_open(perf, perf->target.roots[root], -fd);
+		tasks->anchors[tasks->anchor_count++] =
 		    (struct ps__anchor){.fd = fd, .id = ps__os_event_id(fd)};
 	}
 	return PS_OK;
@@ -192,20 +211,16 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 		return ps__fail(PS_ENOSUPP,
 		                "the tasks of a process are told apart by their counts, "
 		                "and no event of the set can be counted here");
-	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
+	struct ps__perf_tasks *tasks = perf->tasks;
 	size_t writers = 1 + perf->base.groups;
 
-	if (!tasks)
-		return ps__fail_memory("the tasks of a process");
-	perf->tasks = tasks;
 	tasks->kept.shift_ns = ps__time_namespace_shift_ns();
-	tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
 	tasks->ring_count = perf->target.instance_count + perf->base.instances * perf->base.groups;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
 	tasks->writers = ps__os_calloc(perf->base.instances * writers, sizeof *tasks->writers);
-	if (!tasks->rings || !tasks->writers || !tasks->anchors)
+	if (!tasks->rings || !tasks->writers)
 		return ps__fail_memory("the tasks of a process");
-	int result = open_anchors(perf);
+	int result = PS_OK;
 	for (size_t instance = 0; result == PS_OK && instance < perf->base.instances; instance++) {
 		for (size_t number = 0; result == PS_OK && number < writers; number++)
 			result = open_writer(perf, instance, number);

@@ -169,7 +169,7 @@ struct ps__counters {
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
 	pid_t *roots;          /* of an attached process; what target.roots points at */
 	int *root_cpus;        /* where each was seen last, of those that are looked at; -1: not */
-	pid_t ended_root;      /* because of which the opening failed; 0: none */
+	pid_t ended_root;      /* the backend's ended_tid, when the opening failed */
 	bool enables_on_exec;
 	bool wants_tasks;        /* of a process, told apart */
 	struct ps__tasks *tasks; /* they are; NULL else */

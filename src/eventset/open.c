@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The threads of a process are opened anew at most so often because their list changed
- * meanwhile. */
+ * meanwhile, or a leader was lost. */
 #define LARGEST_ATTEMPTS 8
 
 static int open_backend(struct ps_eventset *set)
@@ -98,6 +98,7 @@ static void close_method(struct ps_eventset *set)
 /* EXACT reads all instances where there is no switch ring. */
 static int try_method(struct ps_eventset *set, const struct ps__method *method)
 {
+	set->counters.ended_root = 0;
 	int result = ps__set_choose_method(set, method);
 
 	if (result == PS_OK) {
@@ -119,12 +120,20 @@ static int try_method(struct ps_eventset *set, const struct ps__method *method)
 	return result;
 }
 
-/* A thread may end between the look at the list and the opening of its events. */
+/* A thread may end between the look at the list and the opening of its events: the others are left.
+ * A group's leader may end with another thread: then the same again. */
+static bool can_open_again(struct ps_eventset *set, int *losses)
+{
+	if (set->counters.ended_root == PS__LOST_LEADER)
+		return ++*losses < LARGEST_ATTEMPTS;
+	return ps__set_drop_ended_root(set);
+}
+
 static int open_method(struct ps_eventset *set, const struct ps__method *method)
 {
-	int result = try_method(set, method);
+	int losses = 0, result = try_method(set, method);
 
-	while (result != PS_OK && ps__set_drop_ended_root(set))
+	while (result != PS_OK && can_open_again(set, &losses))
 		result = try_method(set, method);
 	return result;
 }
@@ -165,8 +174,8 @@ static int open_plain(struct ps_eventset *set)
 	if (ps__set_open_switch_ring(set) != PS_OK)
 		snprintf(set->attribution.why, sizeof set->attribution.why, "%s",
 		         ps_error_detail());
-	int result = open_backend(set);
-	while (result != PS_OK && ps__set_drop_ended_root(set))
+	int losses = 0, result = open_backend(set);
+	while (result != PS_OK && can_open_again(set, &losses))
 		result = open_backend(set);
 	return result;
 }

@@ -4,6 +4,7 @@
  * those that they create. A thread that appears while that is done may be counted twice or not at
  * all; so the list of threads is read before and after, and is only trusted if none has come.
  */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
@@ -111,6 +112,18 @@ static int make_root_cpus(struct ps_eventset *set)
 	return PS_OK;
 }
 
+static int fail_list(pid_t pid, int error)
+{
+	if (error == EMFILE || error == ENFILE)
+		return ps__fail(PS_ECOUNT,
+		                "no file descriptor is left to list the threads of process %d "
+		                "(%s): " PS__ADVICE_DESCRIPTORS,
+		                (int)pid, strerror(error));
+	return ps__fail(PS_ESYS, "process %d %s (/proc/%d/task: %s)", (int)pid,
+	                error == ESRCH || error == ENOENT ? "has ended" : "can't be attached",
+	                (int)pid, strerror(error));
+}
+
 int ps__set_list_roots(struct ps_eventset *set)
 {
 	struct list list = {0};
@@ -123,9 +136,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 		return ps__fail_memory("the threads of a process");
 	if (result < 0 || list.count == 0) {
 		ps__os_free(list.tids);
-		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)",
-		                (int)set->counters.target.tid, (int)set->counters.target.tid,
-		                strerror(result < 0 ? -result : ESRCH));
+		return fail_list(set->counters.target.tid, result < 0 ? -result : ESRCH);
 	}
 	set->counters.roots = list.tids;
 	set->counters.target.roots = list.tids;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CPUs that a set's task may run on, and those that there are; and whether they have changed
  * since the set was opened. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
 
+#include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #define PRESENT "/sys/devices/system/cpu/present"
 #define ONLINE  "/sys/devices/system/cpu/online"
@@ -28,7 +31,13 @@ int ps__set_list_cpus(struct ps_eventset *set)
 	const char *path = must_be_online ? ONLINE : PRESENT;
 	char text[4096];
 
-	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)
+	ssize_t length = ps__os_read_file(path, text, sizeof text);
+	if (length == -EMFILE || length == -ENFILE)
+		return ps__fail(
+		    PS_ECOUNT,
+		    "no file descriptor is left to read %s (%s): " PS__ADVICE_DESCRIPTORS, path,
+		    strerror((int)-length));
+	if (length <= 0 || ps__list_count(text) == 0)
 		return ps__fail(
 		    PS_ESYS,
 		    "exact attribution needs the machine's CPUs, and they can't be read from %s",

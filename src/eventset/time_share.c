@@ -57,33 +57,37 @@ static size_t count_possible_cpus(void)
 }
 
 /* The CPUs that a root may use: what it creates has the same mask. Behind them the place for any
- * CPU, unless these are all that there can be. */
+ * CPU, unless these are all that there can be. 0, or -errno. */
 static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
 {
 	size_t first = listing->count;
 
 	if (listing->is_of_bound && ps__locate_only_cpu(tid) < 0)
-		return PS_OK;
+		return 0;
 	int result = ps__locate_for_each_allowed(tid, list_place, listing);
 
 	if (result == 0 && listing->count - first != possible)
 		result = list_place(PS__CLOCK_ANY, listing);
-	if (result > 0)
-		return ps__fail_memory("the clocks of a process");
-	return result == 0 ? PS_OK
-	                   : ps__fail(PS_ESYS, "the CPUs that thread %d may use can't be read: %s",
-	                              (int)tid, strerror(-result));
+	return result > 0 ? -ENOMEM : result;
 }
 
-static int list_places(const struct ps_eventset *set, struct listing *listing)
+static int list_places(struct ps_eventset *set, struct listing *listing)
 {
 	size_t possible = count_possible_cpus();
-	int result = PS_OK;
 
-	for (; result == PS_OK && listing->root < set->counters.target.root_count; listing->root++)
-		result =
-		    list_places_of(listing, set->counters.target.roots[listing->root], possible);
-	return result;
+	for (; listing->root < set->counters.target.root_count; listing->root++) {
+		pid_t tid = set->counters.target.roots[listing->root];
+		int result = list_places_of(listing, tid, possible);
+		if (result == -ESRCH)
+			set->counters.ended_root = tid;
+		if (result == -ENOMEM)
+			return ps__fail_memory("the clocks of a process");
+		if (result < 0)
+			return ps__fail(PS_ESYS,
+			                "the CPUs that thread %d may use can't be read: %s",
+			                (int)tid, strerror(-result));
+	}
+	return PS_OK;
 }
 
 static int adopt_places(struct ps_eventset *set, const struct listing *listing)

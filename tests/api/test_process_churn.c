@@ -96,17 +96,11 @@ static void count_churn(struct ps_topology *topology, struct churn *churn, pid_t
 	ps_eventset_destroy(set);
 }
 
-/* The kernel may miss a copy of an event that is made while it is enabled, and threads may end
- * while they are attached. */
-START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
+static pid_t start_churn(struct churn **out)
 {
-	struct ps_topology *topology = NULL;
 	struct churn *churn =
 	    mmap(NULL, sizeof *churn, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int rounds = ps_test_size(100, 20);
 
-	wander_skip_if_obstructed();
-	check_ok(ps_topology_load(&topology, NULL));
 	ck_assert_ptr_ne(churn, MAP_FAILED);
 	pid_t pid = fork();
 	if (pid == 0)
@@ -114,11 +108,76 @@ START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
 	for (int i = 0; i < CREATORS; i++)
 		while (churn->ended[i] == 0)
 			usleep(1000);
-	for (int round = 0; round < rounds; round++)
-		count_churn(topology, churn, pid);
+	*out = churn;
+	return pid;
+}
+
+static void end_churn(struct churn *churn, pid_t pid)
+{
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	munmap(churn, sizeof *churn);
+}
+
+/* The kernel may miss a copy of an event that is made while it is enabled, and threads may end
+ * while they are attached. */
+START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
+{
+	struct ps_topology *topology = NULL;
+	struct churn *churn;
+	int rounds = ps_test_size(100, 20);
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	pid_t pid = start_churn(&churn);
+	for (int round = 0; round < rounds; round++)
+		count_churn(topology, churn, pid);
+	end_churn(churn, pid);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
+/* PS_PARTIAL: threads came all the time. */
+static void check_start(struct ps_eventset *set)
+{
+	int result = ps_start(set);
+
+	ck_assert_msg(result == PS_OK || result == PS_PARTIAL, "%d: %s", result, ps_error_detail());
+}
+
+/* A thread may end after any of its events was opened; or after it was exchanged, as the kernel
+ * does with the events of a creator and its thread: then a group's leader ends with it. */
+static void start_and_stop(struct ps_topology *topology, pid_t pid, bool tells_tasks)
+{
+	static const char *const events[] = {"page-faults:u", "minor-faults:u", "task-clock:u",
+	                                     "major-faults:u", "alignment-faults:u"};
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_create(&set));
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		check_ok(ps_eventset_add(set, events[i]));
+	check_ok(ps_eventset_attach_process(set, pid));
+	check_ok(ps_eventset_set_attribution(set, tells_tasks ? PS_ATTRIBUTE_AUTO
+	                                                      : PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_eventset_set_tasks(set, tells_tasks));
+	check_start(set);
+	check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+	check_start(set);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(threads_that_end_while_they_are_attached_are_left_out)
+{
+	struct ps_topology *topology = NULL;
+	struct churn *churn;
+	int rounds = ps_test_size(20, 10);
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	pid_t pid = start_churn(&churn);
+	for (int round = 0; round < rounds; round++)
+		start_and_stop(topology, pid, round % 2);
+	end_churn(churn, pid);
 	ps_topology_destroy(topology);
 }
 END_TEST
@@ -195,6 +254,7 @@ static void add(TCase *tests)
 {
 	tcase_add_test(tests, what_comes_before_the_start_is_left_out);
 	tcase_add_test(tests, a_process_whose_threads_come_and_go_is_counted_whole);
+	tcase_add_test(tests, threads_that_end_while_they_are_attached_are_left_out);
 }
 
 int main(void)

@@ -46,7 +46,8 @@ wait_for() {
 	done
 }
 
-# wait_until_counting PID: until this perfsage has opened events, and then does nothing but wait; two minutes at most.
+# wait_until_counting PID: until this perfsage has opened events, and then does nothing but wait; two minutes at most, and
+# not for one that has ended.
 wait_until_counting() {
 	tries=0
 	calm=0
@@ -56,6 +57,7 @@ wait_until_counting() {
 		calm=$((calm + 1))
 		ls -l "/proc/$1/fd" 2> /dev/null | grep -q 'anon_inode:\[perf_event\]' || calm=0
 		grep -q '^State:[[:space:]]*S' "/proc/$1/status" 2> /dev/null || calm=0
+		case $(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2> /dev/null) in "" | Z*) return ;; esac
 	done
 }
 
