@@ -325,7 +325,9 @@ bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
 	                               .exclude_hv = 1,
 	                               .disabled = 1};
 
-	if (tid <= 0 || (error != ESRCH && error != ENODEV && error != EINVAL))
+	/* A control group's is no thread but a descriptor. */
+	if (perf->target.kind == PS__TARGET_CGROUP || tid <= 0 ||
+	    (error != ESRCH && error != ENODEV && error != EINVAL))
 		return false;
 	int fd = error == ESRCH ? -ESRCH : ps__os_open_event(&attr, tid, -1, -1, 0);
 	if (fd >= 0)

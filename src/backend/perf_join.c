@@ -34,8 +34,12 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 	place.counts_at_once |= group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE &&
 	                        !ps__event_has_flag(what, PS__FLAG_SIGTRAP);
 	int fd = ps__perf_open_settled(what, place, -1);
-	if (fd < 0)
-		return ps__perf_explain_event(perf, event, instance->place.pid, -fd);
+	if (fd < 0) {
+		int code = ps__perf_explain_event(perf, event, instance->place.pid, -fd);
+		if (perf->base.ended_tid == PS__LOST_LEADER)
+			perf->base.ended_tid = 0; /* there is none yet */
+		return code;
+	}
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
 	if (!group->members) {
 		ps__os.close(fd);

@@ -190,7 +190,7 @@ int ps__perf_open_anchors(struct ps__perf *perf)
 	for (size_t root = 0; root < perf->target.root_count; root++) {
 		int fd = ps__os_open_event(&attr, perf->target.roots[root], -1, -1, 0);
 		if (fd < 0)
-			return fail_open(perf, perf->target.roots[root], -fd);
+			return ps__perf_explain_event(perf, 0, perf->target.roots[root], -fd);
 		tasks->anchors[tasks->anchor_count++] =
 		    (struct ps__anchor){.fd = fd, .id = ps__os_event_id(fd)};
 	}

@@ -42,9 +42,8 @@ START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 }
 END_TEST
 
-/* Starts a set of a process of two threads, on the scene's four CPUs. The second one's writers
- * come last. */
-static struct ps_eventset *start_two_roots(int fds[64])
+/* A set of a process of two threads, on the scene's four CPUs. */
+static struct ps_eventset *attach_two_roots(bool tells_tasks)
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
 
@@ -53,7 +52,65 @@ static struct ps_eventset *start_two_roots(int fds[64])
 	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
 	fake_file("/proc/500/task/501/stat", "501 (worker) R 1\n");
 	check_ok(ps_eventset_attach_process(set, PROCESS));
-	check_ok(ps_eventset_set_tasks(set, 1));
+	check_ok(ps_eventset_set_tasks(set, tells_tasks));
+	if (!tells_tasks)
+		check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	return set;
+}
+
+START_TEST(a_process_of_another_user_is_refused_for_that)
+{
+	struct ps_eventset *set = attach_two_roots(true);
+
+	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EACCES);
+	check_fails(ps_start(set), PS_EPERM);
+	check_detail("may not count task 500");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_list_of_threads_that_has_no_descriptor_is_told_as_such)
+{
+	struct ps_eventset *set = attach_two_roots(true);
+
+	fake_fail_always(FAKE_LIST, EMFILE);
+	check_fails(ps_start(set), PS_ECOUNT);
+	check_detail("ulimit -n");
+	fake_fail_always(FAKE_LIST, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The kernel refuses a member so if its leader ended with a task that the observed one had
+ * exchanged its events with. */
+START_TEST(a_group_that_lost_its_leader_is_opened_again)
+{
+	struct ps_eventset *set = attach_two_roots(false);
+	int fds[64];
+
+	fake_fail(FAKE_PERF_EVENT_OPEN, 2, ENODEV);
+	check_ok(ps_start(set));
+	ck_assert(fake_fail_happened());
+	ck_assert_uint_eq(fake_counter_fds(fds, 64), 2 * EVENTS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_leader_has_none_to_lose)
+{
+	struct ps_eventset *set = attach_two_roots(false);
+
+	fake_fail(FAKE_PERF_EVENT_OPEN, 1, ENODEV);
+	check_fails(ps_start(set), PS_ENOSUPP);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The second one's writers come last. */
+static struct ps_eventset *start_two_roots(int fds[64])
+{
+	struct ps_eventset *set = attach_two_roots(true);
+
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_counter_fds(fds, 64), 2 * (TASK_CPUS * (EVENTS + 2) + 1));
 	return set;
@@ -313,6 +370,10 @@ int main(void)
 
 	tcase_add_test(tests, each_ring_has_one_writer_and_a_teller_is_its_groups_last);
 	tcase_add_test(tests, counts_of_each_thread_have_rings_of_their_own);
+	tcase_add_test(tests, a_process_of_another_user_is_refused_for_that);
+	tcase_add_test(tests, a_list_of_threads_that_has_no_descriptor_is_told_as_such);
+	tcase_add_test(tests, a_group_that_lost_its_leader_is_opened_again);
+	tcase_add_test(tests, a_leader_has_none_to_lose);
 	tcase_add_test(tests, rings_are_smaller_where_less_memory_may_be_locked);
 	tcase_add_test(tests, where_no_ring_may_be_locked_the_start_fails);
 	tcase_add_test(tests, the_record_of_an_older_kernel_tells_the_same);
