@@ -146,6 +146,23 @@ static long long actor_tell(const struct actor *actor, char order)
 	return answer;
 }
 
+/* Until its first thread waits for an order: what it does on the way there, after its answer, is
+ * counted. */
+static void actor_await(const struct actor *actor)
+{
+	char path[64], line[512], state = 'R';
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)actor->pid);
+	while (state != 'S') {
+		FILE *stream = fopen(path, "re");
+		ck_assert_ptr_nonnull(stream);
+		ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
+		fclose(stream);
+		state = strrchr(line, ')')[2];
+		usleep(1000);
+	}
+}
+
 static void actor_end(struct actor *actor)
 {
 	close(actor->orders);
@@ -254,6 +271,7 @@ START_TEST(a_number_that_is_used_again_is_another_process)
 	for (int tries = 0; tries < 50 && may_set && again != actor.pid + 2; tries++) {
 		may_set = set_next_pid(actor.pid + 2);
 		actor_tell(&actor, 'f');
+		actor_await(&actor);
 		long long before = count_now(set);
 		set_next_pid(actor.pid + 2);
 		again = fork();
