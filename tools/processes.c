@@ -21,7 +21,8 @@
 /* The kernel's PF_EXITING: the task runs none of its program any more, and can't be counted. */
 #define FLAG_EXITING 0x4u
 
-/* What a look at /proc takes, once the counters have taken all others: a folder and a file. */
+/* A look at /proc takes two descriptors, a folder's and a file's. The counters may have taken all
+ * others. */
 static int spares[2] = {-1, -1};
 
 int tool_processes_reserve(void)

@@ -206,6 +206,9 @@ void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
 /* perf_explain.c: a code and a sentence for the errno with which opening an event of the set
  * failed for a thread. */
 int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int error);
+/* A dummy of the thread alone, which counts nothing and is not inherited: a descriptor, or -errno.
+ */
+int ps__perf_open_own_dummy(pid_t tid);
 /* Did a call fail because the thread has ended? Then it is the backend's ended_tid. ESRCH says so;
  * a group's leader that has ended makes the kernel refuse its members with ENODEV or EINVAL: if the
  * thread lives, the backend has lost the leader. */

@@ -316,7 +316,7 @@ static size_t count_needed(const struct ps__perf *perf)
 	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
 }
 
-bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
+int ps__perf_open_own_dummy(pid_t tid)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
@@ -325,11 +325,16 @@ bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
 	                               .exclude_hv = 1,
 	                               .disabled = 1};
 
+	return ps__os_open_event(&attr, tid, -1, -1, 0);
+}
+
+bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
+{
 	/* A control group's is no thread but a descriptor. */
 	if (perf->target.kind == PS__TARGET_CGROUP || tid <= 0 ||
 	    (error != ESRCH && error != ENODEV && error != EINVAL))
 		return false;
-	int fd = error == ESRCH ? -ESRCH : ps__os_open_event(&attr, tid, -1, -1, 0);
+	int fd = error == ESRCH ? -ESRCH : ps__perf_open_own_dummy(tid);
 	if (fd >= 0)
 		ps__os.close(fd);
 	if (fd == -ESRCH)

@@ -174,12 +174,6 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 
 int ps__perf_open_anchors(struct ps__perf *perf)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-	                               .size = sizeof attr,
-	                               .config = PERF_COUNT_SW_DUMMY,
-	                               .exclude_kernel = 1,
-	                               .exclude_hv = 1,
-	                               .disabled = 1};
 	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
 
 	perf->tasks = tasks;
@@ -188,7 +182,7 @@ int ps__perf_open_anchors(struct ps__perf *perf)
 	if (!tasks || !tasks->anchors)
 		return ps__fail_memory("the tasks of a process");
 	for (size_t root = 0; root < perf->target.root_count; root++) {
-		int fd = ps__os_open_event(&attr, perf->target.roots[root], -1, -1, 0);
+		int fd = ps__perf_open_own_dummy(perf->target.roots[root]);
 		if (fd < 0)
 			return ps__perf_explain_event(perf, 0, perf->target.roots[root], -fd);
 		tasks->anchors[tasks->anchor_count++] =
