@@ -187,12 +187,12 @@ struct ps__attribution {
 	int followed_cpu;
 	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
 	bool cannot_split; /* by CPU: what counts is not perf. Set before the events are opened */
-	/* Pinned and mixed. */
+	/* Pinned and mixed; is_moving also of migration records. */
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
 	bool has_left;     /* it was elsewhere since ps_start */
-	/* Migration records, PAPI's sets: where the counts since the last fetch belong is unknown
-	 */
+	bool is_moving;    /* it was switched in or out in each of the last fetch's reads */
+	/* Migration records, PAPI's: where the counts since the last fetch belong is unknown */
 	bool has_lost;
 	bool is_lacking;     /* counts since ps_start, as of tasks that left the control group */
 	bool misses_threads; /* of a process that created threads while it was opened */

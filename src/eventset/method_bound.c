@@ -65,12 +65,14 @@ static bool has_left_its_cpu(const struct ps_eventset *set)
 }
 
 /* Reads the counters once more, behind the switch ring: what is read then is where the switch ring
- * saw the task last. Where that isn't known, cpu is where it is seen. */
+ * saw the task last. Where that isn't known, cpu is where it is seen. A switch after the last look
+ * at the ring is the next interval's. */
 static int read_still(struct ps_eventset *set, int *cpu)
 {
+	bool is_moving = true;
 	int result = PS_OK;
 
-	for (int turn = 0; turn < LARGEST_FOLLOW; turn++) {
+	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
 		if (ps__switch_ring_has_moved(&set->attribution.switches))
 			ps__set_look_for_migration(set);
 		*cpu = ps__set_find_cpu(set);
@@ -78,10 +80,12 @@ static int read_still(struct ps_eventset *set, int *cpu)
 			set->attribution.stay.cpu = *cpu;
 		result = set->counters.backend->ops->read(set->counters.backend, 0,
 		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result) ||
-		    !ps__switch_ring_has_moved(&set->attribution.switches))
+		if (ps__set_is_failure(result))
 			break;
+		is_moving = set->state == PS__SET_RUNNING &&
+		            ps__switch_ring_has_moved(&set->attribution.switches);
 	}
+	set->attribution.is_moving = is_moving;
 	*cpu = set->attribution.stay.cpu;
 	return result;
 }
@@ -118,10 +122,7 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 /* Assigns an interval in which the task left its CPU, or after it had. */
 static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	bool is_moving =
-	    set->state == PS__SET_RUNNING && ps__switch_ring_has_moved(&set->attribution.switches);
-
-	set->attribution.stay.is_lost |= is_moving;
+	set->attribution.stay.is_lost |= set->attribution.is_moving;
 	uint64_t spent_ns = ps__set_time_spent(set);
 	unsigned label = label_of(set, here, spent_ns);
 	fetch->mark = (uint16_t)(label | fetch->flags);
@@ -133,7 +134,7 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	ps__set_forget_times(set);
 	/* The time from the read until the task is followed again belongs to the next interval;
 	 * the task may be anywhere in it. */
-	set->attribution.stay.is_lost = is_moving;
+	set->attribution.stay.is_lost = set->attribution.is_moving;
 }
 
 static bool assign_bound(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)

@@ -27,7 +27,8 @@ struct round {
 	bool is_incomplete;
 };
 
-/* Adds the time since the stay began to its CPU. */
+/* Adds the time since the stay began to its CPU: 1 ns at least. What was counted between the last
+ * read and its timestamp was counted there, too. */
 static void note_time(struct round *round, uint64_t until_ns)
 {
 	struct ps_eventset *set = round->set;
@@ -37,8 +38,9 @@ static void note_time(struct round *round, uint64_t until_ns)
 		round->is_incomplete = true;
 		return;
 	}
-	if (until_ns > set->attribution.stay.since_ns)
-		slot->spent_ns += until_ns - set->attribution.stay.since_ns;
+	slot->spent_ns += until_ns > set->attribution.stay.since_ns
+	                      ? until_ns - set->attribution.stay.since_ns
+	                      : 1;
 	ps__set_activate(set, slot);
 	if (set->attribution.stay.cpu != set->attribution.only_cpu)
 		set->attribution.has_migrated = true;

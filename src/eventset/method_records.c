@@ -127,20 +127,24 @@ static void follow(struct ps_eventset *set)
 	set->attribution.last_cpu = ps__set_find_cpu(set);
 }
 
-/* The counters, read while the task didn't move, if it can be had. */
+/* The counters, read while the task didn't move, if it can be had. A move after the last look at
+ * the switch ring is the next reading's. */
 static int read_still(struct ps_eventset *set)
 {
+	bool is_moving = true;
 	int result = PS_OK;
 
-	for (int turn = 0; turn < LARGEST_FOLLOW; turn++) {
+	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
 		if (ps__switch_ring_has_moved(&set->attribution.switches))
 			follow(set);
 		result = set->counters.backend->ops->read(set->counters.backend, 0,
 		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result) ||
-		    !ps__switch_ring_has_moved(&set->attribution.switches))
+		if (ps__set_is_failure(result))
 			break;
+		is_moving = set->state == PS__SET_RUNNING &&
+		            ps__switch_ring_has_moved(&set->attribution.switches);
 	}
+	set->attribution.is_moving = is_moving;
 	return result;
 }
 
@@ -168,7 +172,7 @@ static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 {
 	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
 	/* If the task never stands still, that waits for the next reading. */
-	if (set->state != PS__SET_RUNNING || !ps__switch_ring_has_moved(&set->attribution.switches))
+	if (!set->attribution.is_moving)
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
 	if (set->attribution.has_lost)

@@ -36,6 +36,7 @@ api_tests = \
 	tests/api/test_session_threads \
 	tests/api/test_snapshot \
 	tests/api/test_step \
+	tests/api/test_step_moves \
 	tests/api/test_teams \
 	tests/api/test_truth \
 	tests/api/test_uncounted \
@@ -53,7 +54,7 @@ if HAVE_CHECK
 check_LTLIBRARIES += tests/api/libhere.la
 endif
 tests_api_libhere_la_SOURCES = tests/api/here.c tests/api/here.h tests/api/storm.c tests/api/storm.h \
-	tests/api/wander.c tests/api/wander.h
+	tests/api/wander.c tests/api/wander.h tests/api/step.h
 tests_api_libhere_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 
@@ -125,6 +126,7 @@ tests_api_test_session_threads_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/session_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
+tests_api_test_step_moves_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)
 tests_api_test_truth_LDADD = $(api_libs)
 tests_api_test_uncounted_LDADD = $(api_libs)

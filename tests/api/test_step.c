@@ -6,6 +6,7 @@
  * that the caller has. x86-64 alone; real page faults.
  */
 #include "here.h"
+#include "step.h"
 #include "support/resident.h"
 #include "support/small.h"
 
@@ -25,7 +26,7 @@
 /* So many calls in full after each jump; and the storage that it takes. */
 #define ROWS 60000
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef STEP_IS_POSSIBLE
 
 static sigjmp_buf back;
 static volatile long steps_left;
@@ -35,22 +36,6 @@ static void count_step(int number)
 	(void)number;
 	if (--steps_left == 0)
 		siglongjmp(back, 1);
-}
-
-/* Below the red zone. */
-#define WITH_FLAGS(change)                                         \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
-	                 "; popfq; lea 128(%%rsp), %%rsp"          \
-	                 :                                         \
-	                 :                                         \
-	                 : "cc", "memory")
-
-static void step(bool on)
-{
-	if (on)
-		WITH_FLAGS("orq $0x100, (%%rsp)");
-	else
-		WITH_FLAGS("andq $~0x100, (%%rsp)");
 }
 
 typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,

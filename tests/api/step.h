@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stepping: the processor sends SIGTRAP after each instruction (the trap flag). x86-64 alone. */
+#ifndef PS_TESTS_STEP_H
+#define PS_TESTS_STEP_H
+
+#include <stdbool.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STEP_HAS_SANITIZER 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(STEP_HAS_SANITIZER)
+#define STEP_IS_POSSIBLE 1
+
+#define STEP_TRAP_FLAG 0x100
+
+/* Below the red zone. */
+#define STEP_WITH_FLAGS(change)                                    \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
+	                 "; popfq; lea 128(%%rsp), %%rsp"          \
+	                 :                                         \
+	                 :                                         \
+	                 : "cc", "memory")
+
+static inline void step(bool on)
+{
+	if (on)
+		STEP_WITH_FLAGS("orq $0x100, (%%rsp)");
+	else
+		STEP_WITH_FLAGS("andq $~0x100, (%%rsp)");
+}
+#endif
+
+#endif
