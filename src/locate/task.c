@@ -123,14 +123,12 @@ void ps__task_close(struct ps__task *task)
 	task->fd = -1;
 }
 
-/* memrchr is no C or POSIX function, and a name may hold parentheses: the last one ends it. */
+/* A name may hold parentheses: the last one ends it. */
 static const char *end_of_name(const char *stat, size_t length)
 {
-	for (const char *at = stat + length; at > stat; at--) {
-		if (at[-1] == ')')
-			return at;
-	}
-	return NULL;
+	const char *parenthesis = memrchr(stat, ')', length);
+
+	return parenthesis ? parenthesis + 1 : NULL;
 }
 
 static const char *find_field(const char *stat, size_t length, int fields_from_name)
