@@ -40,6 +40,14 @@ static bool is_paused(struct ps_eventset *set)
 	return true;
 }
 
+/* Is it known without a system call where the task is? */
+static bool is_followed(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_SELF ||
+	       (set->counters.target.kind == PS__TARGET_TID && set->attribution.switches.fd >= 0 &&
+	        set->attribution.method != &ps__method_last_cpu);
+}
+
 /* Do the counters stay as they are, and the label of what they count? */
 static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
 {
@@ -47,8 +55,8 @@ static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
 
 	/* A stopped set's counters may be closed. */
 	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
-	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
-	    set->recorder.must_clear || (slot->counts_mark & PS__MARK_FLAGS))
+	    !is_followed(set) || set->is_ended || set->recorder.must_clear ||
+	    (slot->counts_mark & PS__MARK_FLAGS))
 		return false;
 	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->instances == 1) &&
 	       method->is_label_lasting && method->is_label_lasting(set, slot);
@@ -102,7 +110,9 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.clock = &set->recorder.clock;
 	fast->set.busy = &set->calls.busy;
 	fast->cpu = slot->cpu;
-	fast->cpu_place = ps__os_cpu_place();
+	/* Of another task the switch ring alone tells. */
+	fast->cpu_place =
+	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
 	                        ? 2 * set->recorder.recording->groups
 	                        : 0;

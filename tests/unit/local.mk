@@ -96,6 +96,7 @@ unit_tests = \
 	tests/unit/test_printable \
 	tests/unit/test_proc_status \
 	tests/unit/test_fast_path \
+	tests/unit/test_fast_path_calls \
 	tests/unit/test_fast_path_open \
 	tests/unit/test_read \
 	tests/unit/test_reading_of \

@@ -15,6 +15,7 @@
 #define RUNS     60
 #define CPUS     2
 #define READINGS 80
+#define OTHER    4711
 
 static const char *const events[] = {"page-faults", "minor-faults"};
 
@@ -28,6 +29,7 @@ struct side {
 };
 
 static unsigned seed;
+static pid_t attached; /* a thread that the sets of the next runs are attached to; 0: none */
 
 static unsigned pick(unsigned limit)
 {
@@ -46,6 +48,8 @@ static void open_side(struct side *side, enum ps_attribution_mode mode, const ch
 	check_ok(ps_eventset_add(side->set, events[1]));
 	if (hardware)
 		check_ok(ps_eventset_add(side->set, hardware));
+	if (attached)
+		check_ok(ps_eventset_attach_tid(side->set, attached));
 }
 
 static void close_side(struct side *side)
@@ -152,6 +156,15 @@ static void compare(const struct side *fast, const struct side *slow)
 	}
 }
 
+/* The counted thread is elsewhere. */
+static void move_task(int cpu)
+{
+	if (attached)
+		fake_task(attached, "solver", cpu);
+	else
+		fake_set_cpu(cpu);
+}
+
 /* What happens between two calls. */
 static void live(bool may_move, bool is_multiplexed)
 {
@@ -161,9 +174,9 @@ static void live(bool may_move, bool is_multiplexed)
 	uint64_t time_ns = 1000000u * (1 + pick(5));
 	fake_run(time_ns, is_multiplexed && pick(4) == 0 ? time_ns / 2 : time_ns);
 	if (may_move && pick(6) == 0)
-		fake_set_cpu((int)pick(CPUS));
+		move_task((int)pick(CPUS));
 	else if (pick(6) == 0)
-		fake_switch_task(0);
+		fake_switch_task(attached);
 }
 
 static void run_once(enum ps_attribution_mode mode, bool is_pinned, const char *hardware)
@@ -198,8 +211,11 @@ static void run_all(enum ps_attribution_mode mode, const char *affinity, const c
 	fake_add_core_pmu(6);
 	for (seed = 1; seed <= RUNS; seed++) {
 		unsigned number = seed;
-		fake_set_cpu(0);
-		fake_set_affinity(affinity);
+		move_task(0);
+		if (attached)
+			fake_task_affinity(attached, affinity);
+		else
+			fake_set_affinity(affinity);
 		run_once(mode, strcmp(affinity, "0") == 0, hardware);
 		seed = number;
 	}
@@ -227,6 +243,16 @@ START_TEST(multiplexed_hardware_reads_the_same_either_way)
 {
 	run_all(PS_ATTRIBUTE_AUTO, "0", "instructions");
 	run_all(PS_ATTRIBUTE_EXACT, "0-1", "instructions");
+}
+END_TEST
+
+START_TEST(an_attached_set_reads_the_same_either_way)
+{
+	attached = OTHER;
+	run_all(PS_ATTRIBUTE_AUTO, "0", NULL);
+	run_all(PS_ATTRIBUTE_EXACT, "0-1", "instructions");
+	run_all(PS_ATTRIBUTE_LAST_CPU, "0-1", NULL);
+	attached = 0;
 }
 END_TEST
 
@@ -313,105 +339,6 @@ START_TEST(a_counter_that_goes_back_is_flagged_in_the_short_way_too)
 }
 END_TEST
 
-START_TEST(the_short_way_takes_one_system_call)
-{
-	struct side side;
-	uint64_t timestamp = 0;
-
-	open_side(&side, PS_ATTRIBUTE_AUTO, NULL);
-	check_ok(ps_start(side.set));
-	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	fake_count_reset();
-	for (int index = 0; index < 10; index++)
-		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	ck_assert_uint_eq(fake_count(FAKE_READ), 10);
-	ck_assert_uint_eq(fake_count(FAKE_GETCPU), 10);
-	ck_assert_uint_eq(
-	    fake_count(FAKE_IOCTL) + fake_count(FAKE_PREAD) + fake_count(FAKE_ALLOCATE), 0);
-	close_side(&side);
-}
-END_TEST
-
-/* A set that is split by CPU. */
-static void open_split(struct side *side, uint64_t *timestamp)
-{
-	fake_set_affinity("0-1");
-	open_side(side, PS_ATTRIBUTE_EXACT, NULL);
-	check_ok(ps_start(side->set));
-	for (int index = 0; index < 10; index++)
-		check_ok(ps_read(side->set, side->root, timestamp, NULL));
-	ck_assert_ptr_nonnull(side->set->fast_path.root);
-}
-
-/* The group waited for a counter since the last reading: the fast path reads it in vain. */
-static void miss_once(struct side *side, uint64_t *timestamp)
-{
-	fake_run(1000, 500);
-	check_ok(ps_read(side->set, side->root, timestamp, NULL));
-}
-
-START_TEST(readings_that_fail_now_and_then_do_not_close_the_fast_path)
-{
-	struct side side;
-	uint64_t timestamp = 0;
-
-	open_split(&side, &timestamp);
-	for (int time = 0; time < 100; time++) {
-		for (int index = 0; index < 80; index++)
-			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-		ck_assert_msg(side.set->fast_path.root != NULL, "closed after %d", time);
-		miss_once(&side, &timestamp);
-	}
-	close_side(&side);
-}
-END_TEST
-
-/* Many at once close it for a while: it opens again by itself. */
-START_TEST(the_fast_path_opens_again_when_nothing_fails_any_more)
-{
-	struct side side;
-	uint64_t timestamp = 0;
-	int readings = 0;
-
-	open_split(&side, &timestamp);
-	for (int time = 0; time < 10; time++) {
-		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-		while (!side.set->fast_path.root)
-			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-		miss_once(&side, &timestamp);
-	}
-	for (; !side.set->fast_path.root && readings < 2000; readings++)
-		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	ck_assert_int_gt(readings, 200);
-	ck_assert_int_lt(readings, 2000);
-	for (int index = 0; index < 100; index++)
-		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	miss_once(&side, &timestamp);
-	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	ck_assert_ptr_nonnull(side.set->fast_path.root);
-	close_side(&side);
-}
-END_TEST
-
-/* A group that waits for a counter between all readings is read once for each, but for a few. */
-START_TEST(a_group_that_shares_its_counters_is_not_read_twice)
-{
-	struct side side;
-	uint64_t timestamp = 0;
-
-	open_split(&side, &timestamp);
-	unsigned groups = (unsigned)ps_eventset_group_count(side.set);
-	fake_count_reset();
-	for (int index = 0; index < 20000; index++) {
-		fake_run(1000, 500);
-		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	}
-	ck_assert_uint_ge(fake_count(FAKE_READ), 20000 * groups);
-	ck_assert_uint_le(fake_count(FAKE_READ), 20100 * groups);
-	close_side(&side);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("fast path");
@@ -421,11 +348,8 @@ int main(void)
 	tcase_add_test(tests, an_exact_set_reads_the_same_either_way);
 	tcase_add_test(tests, a_last_cpu_set_reads_the_same_either_way);
 	tcase_add_test(tests, multiplexed_hardware_reads_the_same_either_way);
+	tcase_add_test(tests, an_attached_set_reads_the_same_either_way);
 	tcase_add_test(tests, a_read_that_fails_in_the_short_way_loses_nothing);
 	tcase_add_loop_test(tests, a_counter_that_goes_back_is_flagged_in_the_short_way_too, 0, 6);
-	tcase_add_test(tests, the_short_way_takes_one_system_call);
-	tcase_add_test(tests, readings_that_fail_now_and_then_do_not_close_the_fast_path);
-	tcase_add_test(tests, the_fast_path_opens_again_when_nothing_fails_any_more);
-	tcase_add_test(tests, a_group_that_shares_its_counters_is_not_read_twice);
 	return scene_run(suite);
 }
