@@ -371,12 +371,6 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 
-/* process.c: the threads that an attached process has when it is opened. */
-int ps__set_list_roots(struct ps_eventset *set);
-bool ps__set_drop_ended_root(struct ps_eventset *set);
-bool ps__set_has_new_roots(const struct ps_eventset *set);
-void ps__set_forget_roots(struct ps_eventset *set);
-
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
 int ps__set_adopt(struct ps_eventset *set);

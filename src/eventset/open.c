@@ -270,7 +270,11 @@ static int open_counters(struct ps_eventset *set)
 		set->counters.target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
 		result = open_once(set);
 		note_unknown_threads(set);
-		if (!ps__set_has_new_roots(set) && can_be_read(set))
+		bool has_new = false;
+		int error = ps__set_find_new_roots(set, &has_new);
+		if (result == PS_OK && error != 0)
+			return ps__set_fail_list(set, error);
+		if (!has_new && can_be_read(set))
 			return result;
 	}
 	if (result != PS_OK)

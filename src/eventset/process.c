@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
-#include "eventset/eventset.h"
+#include "eventset/tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -112,8 +112,12 @@ static int make_root_cpus(struct ps_eventset *set)
 	return PS_OK;
 }
 
-static int fail_list(pid_t pid, int error)
+int ps__set_fail_list(const struct ps_eventset *set, int error)
 {
+	pid_t pid = set->counters.target.tid;
+
+	if (error == ENOMEM)
+		return ps__fail_memory("the threads of a process");
 	if (error == EMFILE || error == ENFILE)
 		return ps__fail(PS_ECOUNT,
 		                "no file descriptor is left to list the threads of process %d "
@@ -132,11 +136,9 @@ int ps__set_list_roots(struct ps_eventset *set)
 	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return PS_OK;
 	int result = list_threads(set, &list);
-	if (result == -ENOMEM)
-		return ps__fail_memory("the threads of a process");
 	if (result < 0 || list.count == 0) {
 		ps__os_free(list.tids);
-		return fail_list(set->counters.target.tid, result < 0 ? -result : ESRCH);
+		return ps__set_fail_list(set, result < 0 ? -result : ESRCH);
 	}
 	set->counters.roots = list.tids;
 	set->counters.target.roots = list.tids;
@@ -147,13 +149,6 @@ int ps__set_list_roots(struct ps_eventset *set)
 static bool is_listed(const struct list *list, pid_t tid)
 {
 	return list->count && bsearch(&tid, list->tids, list->count, sizeof tid, compare_tids);
-}
-
-/* Without a descriptor to look with, to open a process's threads again would be of no use. */
-static bool list_again(const struct ps_eventset *set, struct list *now)
-{
-	return set->counters.target.kind == PS__TARGET_PROCESS && !ps__set_demands_bpf(set) &&
-	       list_threads(set, now) == 0;
 }
 
 /* True: the set's opening failed because of a thread that had ended, and others are left. */
@@ -172,16 +167,17 @@ bool ps__set_drop_ended_root(struct ps_eventset *set)
 	return true;
 }
 
-bool ps__set_has_new_roots(const struct ps_eventset *set)
+int ps__set_find_new_roots(const struct ps_eventset *set, bool *has_new)
 {
 	struct list roots = {.tids = set->counters.roots, .count = set->counters.target.root_count};
 	struct list now = {0};
-	bool has_new = false;
 
-	if (!list_again(set, &now))
-		return false;
-	for (size_t i = 0; i < now.count && !has_new; i++)
-		has_new = !is_listed(&roots, now.tids[i]);
+	*has_new = false;
+	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
+		return 0;
+	int error = -list_threads(set, &now);
+	for (size_t i = 0; i < now.count && !*has_new; i++)
+		*has_new = !is_listed(&roots, now.tids[i]);
 	ps__os_free(now.tids);
-	return has_new;
+	return error == EMFILE || error == ENFILE || error == ENOMEM ? error : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tasks of a process, as far as they are known. Shared by tasks.c, which gathers it, and
- * shares.c, which tells it. */
+/* The tasks of a process, as far as they are known: tasks.c gathers it, shares.c tells it. And
+ * those that it has when it is opened: process.c. */
 #ifndef PS_EVENTSET_TASKS_H
 #define PS_EVENTSET_TASKS_H
 
@@ -70,5 +70,13 @@ void ps__set_take_tasks(struct ps_eventset *set);
 const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
 /* After a fetch of a process: were there any? */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
+
+/* process.c: the threads that an attached process has when it is opened. */
+int ps__set_list_roots(struct ps_eventset *set);
+bool ps__set_drop_ended_root(struct ps_eventset *set);
+/* Have threads come since? Returns 0, or the errno for which they can't be listed. */
+int ps__set_find_new_roots(const struct ps_eventset *set, bool *has_new);
+int ps__set_fail_list(const struct ps_eventset *set, int error);
+void ps__set_forget_roots(struct ps_eventset *set);
 
 #endif

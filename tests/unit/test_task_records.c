@@ -81,6 +81,23 @@ START_TEST(a_list_of_threads_that_has_no_descriptor_is_told_as_such)
 }
 END_TEST
 
+/* _i: whether no descriptor is left, or no memory. */
+START_TEST(threads_that_cannot_be_listed_again_are_told)
+{
+	struct ps_eventset *set = attach_two_roots(true);
+	unsigned fds = fake_open_fds();
+
+	fake_fail(FAKE_LIST, 2, _i ? ENOMEM : EMFILE);
+	check_fails(ps_start(set), _i ? PS_ENOMEM : PS_ECOUNT);
+	ck_assert(fake_fail_happened());
+	if (!_i)
+		check_detail("list the threads of process");
+	ck_assert_uint_eq(fake_open_fds(), fds);
+	check_ok(ps_start(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* The kernel refuses a member so if its leader ended with a task that the observed one had
  * exchanged its events with. */
 START_TEST(a_group_that_lost_its_leader_is_opened_again)
@@ -372,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, counts_of_each_thread_have_rings_of_their_own);
 	tcase_add_test(tests, a_process_of_another_user_is_refused_for_that);
 	tcase_add_test(tests, a_list_of_threads_that_has_no_descriptor_is_told_as_such);
+	tcase_add_loop_test(tests, threads_that_cannot_be_listed_again_are_told, 0, 2);
 	tcase_add_test(tests, a_group_that_lost_its_leader_is_opened_again);
 	tcase_add_test(tests, a_leader_has_none_to_lose);
 	tcase_add_test(tests, rings_are_smaller_where_less_memory_may_be_locked);
