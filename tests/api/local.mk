@@ -37,6 +37,7 @@ api_tests = \
 	tests/api/test_snapshot \
 	tests/api/test_step \
 	tests/api/test_step_moves \
+	tests/api/test_step_regions \
 	tests/api/test_teams \
 	tests/api/test_truth \
 	tests/api/test_uncounted \
@@ -127,6 +128,7 @@ EXTRA_DIST += tests/api/session_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
 tests_api_test_step_moves_LDADD = $(api_libs)
+tests_api_test_step_regions_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)
 tests_api_test_truth_LDADD = $(api_libs)
 tests_api_test_uncounted_LDADD = $(api_libs)
