@@ -38,8 +38,8 @@ PS_PUBLIC int ps_collect_start(void);
 /**
  * Writes the report, and counts no longer.
  *
- * The report has the counts of other threads up to their last boundary. If nothing is being counted
- * it does nothing.
+ * The report has the counts of other threads, as ps_paths_create() has them. If nothing is being
+ * counted it does nothing.
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why

@@ -65,8 +65,14 @@ struct ps_mark_value {
 /**
  * Takes the paths of all threads together, as they stand now.
  *
- * Other threads may go on: of each, what it had counted up to its last boundary
- * is there. The calling thread's counts come up to this call.
+ * Other threads may go on. The counts of all come up to this call, with these
+ * exceptions: of another thread that passes boundaries all the time, what it
+ * counted since the last one is left for later; and so it is of another thread
+ * if the model has several groups of hardware events, or events of PAPI. No
+ * later copy has less than an earlier one.
+ *
+ * Cost: a read(2) for each other thread, group and hardware thread where it is
+ * counted.
  *
  * out - receives the paths; release them with ps_paths_destroy
  * profile - from ps_profile_create

@@ -129,6 +129,12 @@ struct ps__backend_ops {
 	 * and nothing has changed, where it takes more. NULL: it always does. Hot.
 	 */
 	ps__read_direct *read_direct;
+	/*
+	 * The totals as read gives them, for another thread than the one that is counted, which may
+	 * read them at the same time. PS_OK, or PS__NOT_DIRECT where that can't be had. NULL: it
+	 * never can.
+	 */
+	int (*peek)(const struct ps__backend *backend, size_t instance, uint64_t *totals);
 	int (*stop)(struct ps__backend *backend);
 	/* From now on an event's total stands still, or goes on from where it stood. NULL: it can't
 	 * be had. On failure all is as it was. */

@@ -245,6 +245,8 @@ static inline uint64_t ps__perf_member_total(const struct ps__member *member, ui
 
 	return __builtin_expect(member->is_held, 0) && total > member->held ? member->held : total;
 }
+/* perf_direct.c: the vtable's. */
+int ps__perf_peek(const struct ps__backend *backend, size_t instance, uint64_t *totals);
 /* perf_counter.c: the vtable's. */
 int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context);
 /* perf_tasks_open.c: records of the tasks, by dummies that join the groups once all instances are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One read(2) that brings the totals of an instance; and descriptors that are perfsage's no more.
- */
+/* One read(2) that brings the totals of an instance; descriptors that are perfsage's no more; and
+ * totals that another thread looks at, which changes nothing of what is shared with that one. */
 #include "arch/arch.h"
 #include "backend/perf.h"
 #include "base/error.h"
@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <string.h>
+
+/* So many members are read onto the stack; larger groups aren't looked at. */
+#define MOST_MEMBERS 64
 
 /* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
 __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
@@ -117,4 +120,37 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
 		return PS_OK;
 	return refuse_direct(perf, instance, length);
+}
+
+static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *values)
+{
+	uint64_t buffer[3 + MOST_MEMBERS];
+	size_t members = group->count + group->extras;
+	ssize_t wanted = (ssize_t)((3 + members) * sizeof buffer[0]);
+
+	if (group->next || group->stands_in || members > MOST_MEMBERS || group->members[0].fd < 0 ||
+	    !ps__os_is_event_of(group->members[0].fd, group->members[0].id))
+		return PS__NOT_DIRECT;
+	if (ps__os_read_retried(group->members[0].fd, buffer, (size_t)wanted) != wanted ||
+	    buffer[0] != members)
+		return PS__NOT_DIRECT;
+	for (size_t place = 0; place < group->count; place++)
+		values[group->members[place].event] =
+		    ps__perf_member_total(&group->members[place], buffer[3 + place]);
+	times[0] = buffer[1] + group->carry_enabled;
+	times[1] = buffer[2] + group->carry_running;
+	return PS_OK;
+}
+
+/* Where several groups take turns, the time that each waited is known to the thread alone. */
+int ps__perf_peek(const struct ps__backend *backend, size_t instance, uint64_t *totals)
+{
+	const struct ps__perf *perf = (const struct ps__perf *)backend;
+	uint64_t *values = totals + 2 * backend->groups;
+	int result = backend->residency_ns ? PS__NOT_DIRECT : PS_OK;
+
+	for (size_t index = 0; result == PS_OK && index < backend->groups; index++)
+		result = peek_group(&perf->instances[instance].groups[index], totals + 2 * index,
+		                    values);
+	return result;
 }

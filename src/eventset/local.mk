@@ -48,6 +48,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/parts.h \
 	src/eventset/pause.c \
 	src/eventset/pause_event.c \
+	src/eventset/peek.c \
 	src/eventset/process.c \
 	src/eventset/reading.c \
 	src/eventset/reading_of.c \

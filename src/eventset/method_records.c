@@ -108,6 +108,12 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 	       walk.cpu == visits->cpu;
 }
 
+/* Another thread may look (peek.c). */
+static void set_last_cpu(struct ps_eventset *set, int cpu)
+{
+	__atomic_store_n(&set->attribution.last_cpu, cpu, __ATOMIC_RELAXED);
+}
+
 /* All groups follow the task to where the switch ring saw it last. */
 static void follow(struct ps_eventset *set)
 {
@@ -118,13 +124,13 @@ static void follow(struct ps_eventset *set)
 
 	for (size_t group = 0; group < set->counters.backend->groups; group++)
 		complete &= follow_group(set, group, &visits);
-	set->attribution.last_cpu = visits.cpu;
+	set_last_cpu(set, visits.cpu);
 	if (set->attribution.switches.has_ended && set->counters.target.kind == PS__TARGET_TID)
 		set->is_ended = true;
 	if (complete)
 		return;
 	set->attribution.has_lost = true;
-	set->attribution.last_cpu = ps__set_find_cpu(set);
+	set_last_cpu(set, ps__set_find_cpu(set));
 }
 
 /* The counters, read while the task didn't move, if it can be had. A move after the last look at

@@ -33,6 +33,23 @@ int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_
 /* Lasts as long as the set. */
 struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set);
 
+/* What a set has counted in all on one hardware thread, as another thread than its own sees it. */
+struct ps__peeked {
+	const struct ps__recording *recording;
+	const uint64_t *totals; /* in a row's order, without its timestamp */
+	int cpu;                /* -1: not known */
+	uint16_t mark;
+	bool is_split; /* by CPU: the enabled times are of all CPUs together */
+};
+
+/*
+ * Looks at a set that counts thread tid, while that thread may go on. The caller sees to it that
+ * the set isn't given up meanwhile. Returns how many hardware threads there are, and *out, for
+ * ps__os_free; 0 where it can't be told: PAPI's counters, several hardware groups, no memory. If
+ * the thread fetches meanwhile, what is told may be wrong.
+ */
+size_t ps__set_peek(const struct ps_eventset *set, pid_t tid, struct ps__peeked **out);
+
 /* The caller has seen that a call of the calling thread on the set was left (base/stack.h). The
  * next call makes the set whole, from wherever it comes. */
 void ps__set_note_left(struct ps_eventset *set);

@@ -67,6 +67,12 @@ static bool is_known_already(struct ps__ring *ring, const struct perf_event_head
 	return is_known;
 }
 
+/* Others than the thread that drains it may ask whether there is something. */
+static void ring_set_seen(struct ps__ring *ring, uint64_t seen)
+{
+	__atomic_store_n(&ring->seen, seen, __ATOMIC_RELAXED);
+}
+
 /* False if a record is damaged: nothing behind it can be found then. */
 static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *take, void *context)
 {
@@ -79,7 +85,7 @@ static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *ta
 			return false;
 		if (!is_known_already(ring, &header))
 			complete = take(ring, &header, context) && complete;
-		ring->seen += header.size;
+		ring_set_seen(ring, ring->seen + header.size);
 	}
 	return complete;
 }
@@ -90,7 +96,7 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	uint64_t tail = ring->seen;
 	bool complete = !is_head_damaged(ring, head) && take_records(ring, head, take, context);
 
-	ring->seen = head;
+	ring_set_seen(ring, head);
 	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_SEQ_CST);
 	/* If the ring was all but full at any time before that store, the next record found no

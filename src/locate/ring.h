@@ -28,11 +28,13 @@ int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
  * is the child's own. */
 void ps__ring_unmap(struct ps__ring *ring, bool abandon);
 
-/* Has anything been written since the last ps__ring_drain? Hot; async-signal-safe. */
+/* Has anything been written since the last ps__ring_drain? For any thread. Hot; async-signal-safe.
+ */
 static inline bool ps__ring_has_records(const struct ps__ring *ring)
 {
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
-	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->seen;
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) !=
+	       __atomic_load_n(&ring->seen, __ATOMIC_RELAXED);
 }
 
 /* Takes a record's header and its size_bytes from the ring's place `seen` on. False: it leaves

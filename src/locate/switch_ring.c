@@ -160,6 +160,15 @@ int ps__switch_ring_open_migrations(struct ps__switch_ring *switches, pid_t tid)
 	return open_ring(switches, tid, &attr, MIGRATION_PAGES);
 }
 
+bool ps__switch_ring_stayed_home(const struct ps__switch_ring *switches)
+{
+	uint64_t times[3]; /* value, enabled, running */
+
+	return switches->home_fd >= 0 && ps__os_is_event_of(switches->home_fd, switches->home_id) &&
+	       ps__os.read(switches->home_fd, times, sizeof times) == (ssize_t)sizeof times &&
+	       times[1] == times[2];
+}
+
 bool ps__switch_ring_was_away(struct ps__switch_ring *switches)
 {
 	uint64_t times[3]; /* value, enabled, running */

@@ -61,6 +61,10 @@ static inline bool ps__switch_ring_has_moved(const struct ps__switch_ring *switc
 bool ps__switch_ring_drain(struct ps__switch_ring *switches, ps__switch_ring_visit *visit,
                            void *context);
 
+/* Has the task been at home ever since the ring was opened? False if it can't be told. For any
+ * thread. One read(2). */
+bool ps__switch_ring_stayed_home(const struct ps__switch_ring *switches);
+
 /* Has the task run elsewhere than at home since the last look? True also if it can't be told. One
  * read(2). */
 bool ps__switch_ring_was_away(struct ps__switch_ring *switches);

@@ -42,7 +42,7 @@ PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *no
 	}
 	ps__cell_note(cell, *now_ns, fast->counts_mark);
 	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
-	member->last.ns = *now_ns;
+	ps__member_set_last_ns(member, *now_ns);
 	if (level)
 		ps__visits_add(&node->visits, *now_ns - level->entered_ns);
 	ps__node_end(node);
@@ -81,7 +81,7 @@ PS__INLINE int ps__boundary_leave(struct ps__member *member)
 		now_ns = slow_ns;
 	}
 	ps__member_set_depth(member, member->depth - 1);
-	member->seen--;
+	ps__member_set_seen(member, member->seen - 1);
 	member->is_changing = false;
 	if (__builtin_expect(member->visit_ns > 0, 0) &&
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==

@@ -78,6 +78,6 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 	/* Some of the next counts are of before. */
 	if (result != PS_OK)
 		ps__member_lose(member, member->seen - 1);
-	level->node = node;
+	ps__level_set_node(level, node);
 	return result;
 }

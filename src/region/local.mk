@@ -28,6 +28,8 @@ src_region_libregion_la_SOURCES = \
 	src/region/profile.c \
 	src/region/profile.h \
 	src/region/region.c \
+	src/region/rest.c \
+	src/region/rest.h \
 	src/region/review.c \
 	src/region/sampling.c \
 	src/region/sampling.h \

@@ -223,7 +223,7 @@ int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *
 	if (!*now_ns)
 		*now_ns = ps__os_now_ns();
 	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
-	member->last.ns = *now_ns;
+	ps__member_set_last_ns(member, *now_ns);
 	if (result != PS_OK && result != PS_PARTIAL) {
 		ps__profile_note(member->profile, PS__FAULT_FAILED);
 		return result;
@@ -272,7 +272,8 @@ static void member_mark_node(struct ps__node *node, uint16_t mark)
  * come once more. */
 void ps__member_recover(struct ps__member *member)
 {
-	member->seen = member->seen > member->depth ? member->depth : member->seen;
+	if (member->seen > member->depth)
+		ps__member_set_seen(member, member->depth);
 	if (member->set)
 		ps__set_note_left(member->set);
 	/* A visit that is over was of the node above. */
@@ -359,13 +360,16 @@ static int member_end(struct ps__member *member)
 	int cancel = ps__cancel_hold();
 	int result = member_stop(member);
 
-	if (result == PS_OK) {
+	if (result == PS_OK)
 		member_check_at_end(member);
-		ps__spare_put(profile, member->set);
-	} else {
-		ps_eventset_destroy(member->set);
-	}
-	member->set = NULL;
+	struct ps_eventset *set = member->set;
+	pthread_mutex_lock(&profile->lock);
+	member->set = NULL; /* nobody else looks at it from now on */
+	pthread_mutex_unlock(&profile->lock);
+	if (result == PS_OK)
+		ps__spare_put(profile, set);
+	else
+		ps_eventset_destroy(set);
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;
 	if (is_added && profile->ended.are_kept && ps__kept_add(profile, member) < 0)

@@ -104,7 +104,8 @@ int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process);
 /* The last step: what may lack counts, or have too many, says so. */
 void ps__paths_settle(struct ps_paths *paths);
 
-/* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
+/* Adds what a thread's nodes have. The caller holds the profile's lock. 0, or -1 for lack of
+ * memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
 /* The same for one node that has a path, and is no thread's. Its counts are left out if they aren't

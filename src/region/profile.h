@@ -50,9 +50,11 @@ struct ps__member {
 	struct ps_eventset *set;    /* NULL: the thread has ended */
 	struct ps__fast_path *fast; /* the set's */
 	struct ps__level *levels;
-	size_t depth; /* changed by ps__member_set_depth, as others look at it */
-	size_t seen;  /* of these levels, the outermost, are counted; those inside are not */
-	size_t room;  /* that levels has */
+	size_t room; /* that levels has */
+	/* Others look at these two, the nodes of levels, and last.ns (rest.c). So they are changed
+	 * by atomic stores, and levels is by the profile's lock. */
+	size_t depth;
+	size_t seen; /* of these levels, the outermost, are counted; those inside are not */
 	struct ps__node *root;
 	struct ps__node *newest;
 	struct ps__node *entered; /* last; the root path at first */
@@ -229,9 +231,25 @@ void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns) __attri
  * the time gets it: so its inclusive counts, and those around it, are right.
  */
 void ps__member_lose(struct ps__member *member, size_t common) __attribute__((cold));
+static inline void ps__level_set_node(struct ps__level *level, struct ps__node *node)
+{
+	__atomic_store_n(&level->node, node, __ATOMIC_RELAXED);
+}
+
+/* Pairs with ps__member_counted_by_other: the node of the innermost level comes first. */
 static inline void ps__member_set_depth(struct ps__member *member, size_t depth)
 {
-	__atomic_store_n(&member->depth, depth, __ATOMIC_RELAXED);
+	__atomic_store_n(&member->depth, depth, __ATOMIC_RELEASE);
+}
+
+static inline void ps__member_set_seen(struct ps__member *member, size_t seen)
+{
+	__atomic_store_n(&member->seen, seen, __ATOMIC_RELAXED);
+}
+
+static inline void ps__member_set_last_ns(struct ps__member *member, uint64_t now_ns)
+{
+	__atomic_store_n(&member->last.ns, now_ns, __ATOMIC_RELAXED);
 }
 
 static inline bool ps__member_is_inside(const struct ps__member *member)
@@ -260,6 +278,18 @@ static inline struct ps__node *ps__member_innermost(const struct ps__member *mem
 static inline struct ps__node *ps__member_counted(const struct ps__member *member)
 {
 	return member->seen ? member->levels[member->seen - 1].node : member->root;
+}
+
+/* As another thread sees it, which holds the profile's lock; NULL while it changes. */
+static inline const struct ps__node *ps__member_counted_by_other(const struct ps__member *member)
+{
+	size_t depth = __atomic_load_n(&member->depth, __ATOMIC_ACQUIRE);
+	size_t seen = __atomic_load_n(&member->seen, __ATOMIC_RELAXED);
+
+	if (seen > depth)
+		return NULL;
+	return seen ? __atomic_load_n(&member->levels[seen - 1].node, __ATOMIC_RELAXED)
+	            : member->root;
 }
 
 /* ended.c: what one thread counted that has ended. The caller holds the profile's lock. */

@@ -138,6 +138,7 @@ int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns, ps_sl
 	return ps__region_set_slow(region, &slow, "ps_region_set_slower_than");
 }
 
+/* By the profile's lock: another thread may look at the levels. */
 static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)
 {
 	size_t room = member->room ? 2 * member->room : LEAST_LEVELS;
@@ -145,12 +146,15 @@ static __attribute__((cold, noinline)) int region_make_level(struct ps__member *
 
 	ps__signals_hold(&held);
 	struct ps__level *levels = ps__os_calloc(room, sizeof *levels);
+	struct ps__level *before = member->levels;
 	if (levels) {
 		if (member->depth)
-			memcpy(levels, member->levels, member->depth * sizeof *levels);
-		ps__os_free(member->levels);
+			memcpy(levels, before, member->depth * sizeof *levels);
+		pthread_mutex_lock(&member->profile->lock);
 		member->levels = levels;
+		pthread_mutex_unlock(&member->profile->lock);
 		member->room = room;
+		ps__os_free(before);
 	}
 	ps__signals_release(&held);
 	return levels ? 0 : -1;
@@ -187,14 +191,17 @@ PS__INLINE int region_enter(struct ps_region *region)
 			return result;
 		if (__builtin_expect(result != PS_OK, 0))
 			ps__member_lose(member, member->seen);
-		member->seen++;
+		ps__member_set_seen(member, member->seen + 1);
 		const struct ps__slow *slow =
 		    atomic_load_explicit(&region->slow, memory_order_acquire);
 		if (__builtin_expect(slow != NULL, 0))
 			ps__slow_begin(member, slow, result);
 	}
-	member->levels[member->depth] =
-	    (struct ps__level){.region = region, .rate = rate, .node = node, .entered_ns = now_ns};
+	struct ps__level *level = &member->levels[member->depth];
+	level->region = region;
+	level->rate = rate;
+	level->entered_ns = now_ns;
+	ps__level_set_node(level, node);
 	ps__member_set_depth(member, member->depth + 1);
 	return result;
 }

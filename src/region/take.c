@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "region/paths.h"
 #include "region/profile.h"
+#include "region/rest.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int take_add_thread(const struct ps_profile *profile, struct ps_paths *pa
 	for (const struct ps__member *member = profile->members; member && added >= 0;
 	     member = member->next) {
 		if (member->tid == tid)
-			added = ps__paths_add_member(paths, member);
+			added = ps__rest_add_member(paths, member);
 	}
 	return added;
 }
@@ -31,7 +32,7 @@ static int take_add_all(const struct ps_profile *profile, struct ps_paths *paths
 
 	for (const struct ps__member *member = profile->members; member && added == 0;
 	     member = member->next)
-		added = ps__paths_add_member(paths, member);
+		added = ps__rest_add_member(paths, member);
 	return added;
 }
 

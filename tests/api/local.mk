@@ -28,6 +28,7 @@ api_tests = \
 	tests/api/test_record \
 	tests/api/test_region \
 	tests/api/test_region_jump \
+	tests/api/test_region_running \
 	tests/api/test_sampler \
 	tests/api/test_sampler_breakpoint \
 	tests/api/test_sampler_tasks \
@@ -117,6 +118,7 @@ tests_api_test_rebound_LDADD = $(api_libs)
 tests_api_test_record_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_region_jump_LDADD = $(api_libs)
+tests_api_test_region_running_LDADD = $(api_libs)
 tests_api_test_sampler_LDADD = $(api_libs)
 tests_api_test_sampler_breakpoint_LDADD = $(api_libs)
 tests_api_test_sampler_tasks_LDADD = $(api_libs)

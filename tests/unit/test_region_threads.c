@@ -295,6 +295,49 @@ START_TEST(nothing_is_in_no_path)
 }
 END_TEST
 
+static pthread_barrier_t barrier;
+
+/* It stands still twice: with counts since its last boundary, and after that boundary. */
+static void *work_with_pauses(void *unused)
+{
+	fake_set_cpu(1);
+	check_ok(ps_region_enter(region("outer")));
+	fake_advance(PAGE_FAULTS, 7);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	check_ok(ps_region_leave(region("outer")));
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+/* _i: 0: it was on the hardware all the time; 1: it waited, where is not known. */
+START_TEST(what_a_running_thread_counted_is_there_if_it_is_known_where)
+{
+	pthread_t thread;
+
+	fake_add_core_pmu(6);
+	regions_begin(EVENT, "instructions", NULL);
+	ck_assert_int_eq(pthread_barrier_init(&barrier, NULL, 2), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, work_with_pauses, NULL), 0);
+	pthread_barrier_wait(&barrier);
+	fake_run(2000000, _i ? 1000000 : 2000000);
+	take_paths();
+	ck_assert_int_eq(own("outer", -1), _i ? 0 : 7);
+	ck_assert_int_eq(own("outer", 1), _i ? 0 : 7);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	take_paths();
+	ck_assert_uint_eq(value_of("outer", -1, PS_SHARE_EXCLUSIVE).raw, 7);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	take_paths();
+	ck_assert_uint_eq(value_of("outer", -1, PS_SHARE_EXCLUSIVE).raw, 7);
+	pthread_barrier_destroy(&barrier);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, nothing_is_in_no_path);
@@ -315,7 +358,12 @@ int main(void)
 
 	add_tests(automatic);
 	tcase_add_test(automatic, what_no_path_has_is_in_the_residual);
-	add_tests(scene_case_instances(suite, "per-CPU"));
+	tcase_add_loop_test(automatic, what_a_running_thread_counted_is_there_if_it_is_known_where,
+	                    0, 1);
+	TCase *instances = scene_case_instances(suite, "per-CPU");
+	add_tests(instances);
+	tcase_add_loop_test(instances, what_a_running_thread_counted_is_there_if_it_is_known_where,
+	                    0, 2);
 	add_tests(scene_case_records(suite, "records"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	return scene_run(suite);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What another thread has counted since its last boundary: the kernel's totals less what its nodes
+ * have. It belongs to the innermost region that is counted there, if the thread makes no boundary
+ * while this is done; else it is left for its next one.
+ */
+#include "region/rest.h"
+
+#include "base/os.h"
+#include "region/paths.h"
+#include "region/profile.h"
+#include "store/attrmap.h"
+#include "topology/tree.h"
+
+/* What is missing in the nodes. */
+struct rest {
+	struct ps_paths *paths;
+	const struct ps__member *member;
+	struct ps_path *path;
+	const struct ps__recording *recording;
+	const struct ps__peeked *peeked;
+	size_t count;           /* of peeked, and of rows */
+	_Atomic uint64_t *rows; /* as in a history; their time is 0 if nothing is missing */
+	uint64_t now_ns;
+};
+
+/* Notes how far the thread has come. False: it is at a boundary now. */
+static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
+{
+	uint64_t odd = 0;
+
+	*sequences = 0;
+	for (const struct ps__node *node = member->root; node;
+	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
+		uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
+		odd |= sequence & 1;
+		*sequences += sequence;
+	}
+	return !odd;
+}
+
+/* Has the thread made a boundary since then? What was loaded before was loaded with acquire. */
+static bool rest_has_gone_on(const struct ps__member *member, uint64_t begun)
+{
+	uint64_t sequences;
+
+	return !rest_begin(member, &sequences) || sequences != begun;
+}
+
+/* Sums up what a word of the nodes' counts has on a hardware thread; NULL: on any. */
+static uint64_t rest_known(const struct ps__member *member, const struct ps_thread *thread,
+                           size_t word)
+{
+	uint64_t sum = 0;
+
+	for (const struct ps__node *node = member->root; node;
+	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
+		for (struct ps__node_cell *cell =
+		         atomic_load_explicit(&node->cells, memory_order_acquire);
+		     cell; cell = cell->next) {
+			if (!thread || cell->history->thread == thread)
+				sum += atomic_load_explicit(&cell->words[1 + word],
+				                            memory_order_acquire);
+		}
+	}
+	return sum;
+}
+
+static _Atomic uint64_t *rest_row(const struct rest *rest, size_t index)
+{
+	return rest->rows + index * (1 + ps__recording_width(rest->recording));
+}
+
+static const struct ps_thread *rest_thread(const struct rest *rest, size_t index)
+{
+	return ps_topology_thread(rest->member->profile->root->topology, rest->peeked[index].cpu);
+}
+
+/* Where a total is less than what is known, as of a counter that was reset, nothing is told. Of a
+ * set that is split, time enabled is time on the hardware. */
+static void rest_fill_row(const struct rest *rest, size_t index)
+{
+	const struct ps__peeked *peeked = &rest->peeked[index];
+	const struct ps_thread *thread = peeked->is_split ? rest_thread(rest, index) : NULL;
+	size_t times = 2 * rest->recording->groups;
+	_Atomic uint64_t *row = rest_row(rest, index);
+	bool is_missing = false, is_reset = false;
+
+	for (size_t word = 0; word < ps__recording_width(rest->recording); word++) {
+		bool is_enabled = word < times && word % 2 == 0;
+		size_t from = is_enabled && peeked->is_split ? word + 1 : word;
+		uint64_t missing = peeked->totals[from] - rest_known(rest->member, thread, from);
+		is_missing |= missing > 0;
+		is_reset |= (int64_t)missing < 0;
+		atomic_store_explicit(&row[1 + word], missing, memory_order_relaxed);
+	}
+	atomic_store_explicit(&row[0], is_missing && !is_reset ? rest->now_ns : 0,
+	                      memory_order_relaxed);
+}
+
+static int rest_add_row(const struct rest *rest, size_t index)
+{
+	const struct ps_thread *thread = rest_thread(rest, index);
+	const struct ps__history history = {.recording = (struct ps__recording *)rest->recording,
+	                                    .thread = (struct ps_thread *)thread};
+	_Atomic uint16_t mark = rest->peeked[index].mark;
+	const struct ps__history_row row = {.words = rest_row(rest, index), .mark = &mark};
+
+	if (atomic_load_explicit(&row.words[0], memory_order_relaxed) == 0)
+		return 0;
+	struct ps__part *part = ps__paths_get_part(rest->path, thread);
+	if (!part)
+		return -1;
+	for (size_t event = 0; event < rest->paths->events; event++) {
+		struct ps_value value = {0};
+		ps__history_show(&history, row, event, &value);
+		ps__paths_merge(part, event, &value);
+	}
+	part->threads++;
+	if (rest->recording->groups && rest->path->visits.on_cpu_ns != UINT64_MAX)
+		rest->path->visits.on_cpu_ns +=
+		    atomic_load_explicit(&row.words[1], memory_order_relaxed);
+	return 0;
+}
+
+/* Nothing is added before it is known that the thread stood still all the time. */
+static int rest_add_all(struct rest *rest, uint64_t begun)
+{
+	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
+	size_t stride = 1 + ps__recording_width(rest->peeked[0].recording);
+	int added = 0;
+
+	rest->recording = rest->peeked[0].recording;
+	rest->rows = ps__os_calloc(rest->count * stride, sizeof *rest->rows);
+	if (!rest->rows)
+		return -1;
+	for (size_t index = 0; index < rest->count; index++)
+		rest_fill_row(rest, index);
+	if (rest_has_gone_on(rest->member, begun))
+		return 1;
+	for (size_t index = 0; index < rest->count && added == 0; index++)
+		added = rest_add_row(rest, index);
+	if (added == 0 && rest->now_ns > last_ns)
+		rest->path->visits.wall_ns += rest->now_ns - last_ns;
+	return added;
+}
+
+/* After the nodes were added. 0; 1, and nothing was added: the thread made a boundary meanwhile; or
+ * -1 for lack of memory. */
+static int rest_add(struct ps_paths *paths, const struct ps__member *member, uint64_t begun)
+{
+	const struct ps__node *node = ps__member_counted_by_other(member);
+	struct rest rest = {.paths = paths, .member = member, .now_ns = ps__os_now_ns()};
+	struct ps__peeked *peeked = NULL;
+
+	rest.path = node ? node->path : NULL;
+	if (!rest.path || rest.path->paths != paths)
+		return 1;
+	rest.count = ps__set_peek(member->set, member->tid, &peeked);
+	rest.peeked = peeked;
+	int added = rest.count ? rest_add_all(&rest, begun) : 0;
+	ps__os_free(rest.rows);
+	ps__os_free(peeked);
+	return added;
+}
+
+static int rest_add_running(struct ps_paths *paths, const struct ps__member *member)
+{
+	uint64_t begun;
+	bool is_still = rest_begin(member, &begun);
+
+	if (ps__paths_add_member(paths, member) < 0)
+		return -1;
+	return is_still ? rest_add(paths, member, begun) : 1;
+}
+
+/* A thread that made a boundary meanwhile is looked at once more: so nobody sees less than he saw
+ * before. If it makes another one, what comes behind that is left for later. */
+static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
+{
+	int added = 1;
+
+	for (int attempt = 0; attempt < 2 && added == 1; attempt++) {
+		struct ps_paths *own = ps__paths_make(paths->profile, paths->events);
+		added = own ? rest_add_running(own, member) : -1;
+		if (added == 0 || (added == 1 && attempt == 1))
+			added = ps__paths_add(paths, own);
+		ps_paths_destroy(own);
+	}
+	return added;
+}
+
+int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member)
+{
+	bool is_running = member->set && member != ps__member_find(member->profile);
+
+	return is_running ? rest_follow(paths, member) : ps__paths_add_member(paths, member);
+}
