@@ -47,7 +47,7 @@ static int fail_empty(const struct ps__papi *papi)
 	for (int component = 0; component < count; component++) {
 		struct ps__papi_component_info info;
 		if (ps__papi_calls.component_info(component, &info) < 0 || !info.disabled ||
-		    info.disabled == PS_EDELAY_INIT)
+		    info.disabled == PS_EDELAY_INIT || !*ps__papi_instead(info.name))
 			continue;
 		return ps__fail(PS_ECMP_DISABLED,
 		                "PAPI event set %d is empty: add events with PAPI_add_event. PAPI "

@@ -140,7 +140,8 @@ static int values_fail_other(const struct ps__event *event, const struct ps_valu
 		                "'%s' happens in the kernel, and PAPI counts it in user space "
 		                "alone, so PAPI's 0 is no count: call "
 		                "PAPI_set_domain(PAPI_DOM_ALL) before PAPI_create_eventset, or "
-		                "add the event with the modifier :k=1",
+		                "add the event with the modifier :k=1. The kernel must permit it: "
+		                "perf_event_paranoid at most 1, or CAP_PERFMON",
 		                event->name);
 	return ps__fail(PS_ENOSUPP,
 	                "'%s' is no plain count here (%s): ps_eventset_values gives what is known "

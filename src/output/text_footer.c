@@ -17,33 +17,43 @@ static int64_t footer_residual_of(const struct ps__recording *recording, const c
 	return 0;
 }
 
-/* The sum over all sets that were checked; false if none was. */
-static bool footer_sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
+/* The sets that have readings in the tree. */
+struct footer_sets {
+	size_t checked;
+	size_t others; /* that were not */
+};
+
+/* The sum over all sets that were checked. */
+static struct footer_sets footer_sum_residual(const struct ps_topology *topology, const char *event,
+                                              int64_t *out)
 {
 	struct ps__recording *recording = ps__recording_first(topology);
-	bool is_checked = false;
+	struct footer_sets sets = {0};
 
 	*out = 0;
 	for (; recording; recording = recording->next) {
 		/* Pairs with the release in ps_eventset_check. */
-		if (!atomic_load_explicit(&recording->is_checked, memory_order_acquire))
+		if (!atomic_load_explicit(&recording->is_checked, memory_order_acquire)) {
+			sets.others +=
+			    atomic_load_explicit(&recording->latest, memory_order_relaxed) != 0;
 			continue;
-		is_checked = true;
+		}
+		sets.checked++;
 		*out += footer_residual_of(recording, event);
 	}
-	return is_checked;
+	return sets;
 }
 
 void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *table)
 {
 	const char *separator = "residual: ";
-	bool is_checked = false;
+	struct footer_sets sets = {0};
 	int64_t residual;
 
 	if (table->rows[0].component != table->topology->root)
 		return;
 	for (size_t event = 0; event < table->event_count; event++) {
-		is_checked |=
+		sets =
 		    footer_sum_residual(table->topology, ps__table_event(table, event), &residual);
 		if (residual == 0)
 			continue;
@@ -54,7 +64,11 @@ void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *ta
 	}
 	if (separator[0] == ',')
 		ps__buffer_add(buffer, " (counted by the kernel, and in no part)\n");
-	else if (is_checked)
+	else if (sets.checked && sets.others)
+		ps__buffer_add(
+		    buffer, "residual: 0 for %zu of %zu event sets; the others were not checked\n",
+		    sets.checked, sets.checked + sets.others);
+	else if (sets.checked)
 		ps__buffer_add(buffer,
 		               "residual: 0 (the parts add up to what the kernel counted)\n");
 }

@@ -196,3 +196,12 @@ int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member)
 
 	return is_running ? rest_follow(paths, member) : ps__paths_add_member(paths, member);
 }
+
+bool ps__rest_is_known(const struct ps__member *member)
+{
+	struct ps__peeked *peeked = NULL;
+	bool is_known = member->set && ps__set_peek(member->set, member->tid, &peeked) > 0;
+
+	ps__os_free(peeked);
+	return is_known;
+}

@@ -150,6 +150,9 @@ START_TEST(what_a_running_thread_counted_is_in_its_open_region)
 	wander_skip_if_obstructed();
 	begin_worker(work_on_two_cpus, PS_ATTRIBUTE_EXACT, 35);
 	await_worker();
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	check_ok(ps_profile_faults(profile, &faults));
+	ck_assert_uint_eq(faults.inside, 0);
 	wander_check_count(part_of(path, 1, -1), 10, worker.strays);
 	if (wander_means() == WANDER_LANES) {
 		wander_check_count(part_of(path, 2, wander_cpu(0)), 20, worker.strays);

@@ -98,6 +98,10 @@ START_TEST(a_component_that_is_switched_off_gives_its_own_reason)
 	check_fails(ps_start(set), PS_ECMP_DISABLED);
 	check_detail("paranoid=3");
 	check_detail("'instructions' for PAPI_TOT_INS");
+	/* Another one that is off has nothing to do with it. */
+	strcpy(fake_papi.component.name, "perf_event_uncore");
+	check_fails(ps_start(set), PS_EINVAL);
+	strcpy(fake_papi.component.name, "perf_event");
 	fake_papi.component.disabled = 0;
 	check_fails(ps_start(set), PS_EINVAL);
 	check_detail("PAPI_add_event");

@@ -143,7 +143,8 @@ static void *stay_inside(void *argument)
 	return NULL;
 }
 
-/* Threads inside a region are told; those outside of any, and the caller, are not. */
+/* Threads inside a region are told if their counters can't be read; those outside of any, and the
+ * caller, are not. */
 START_TEST(threads_inside_a_region_are_told)
 {
 	struct guest guests[2] = {{.number = 0}, {.number = 1}};
@@ -156,7 +157,10 @@ START_TEST(threads_inside_a_region_are_told)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, stay_inside, &guests[i]), 0);
 		pthread_barrier_wait(&guests[i].met);
 	}
+	ck_assert_uint_eq(faults_of_profile().inside, 0);
+	fake_fail_always(FAKE_READ, EIO);
 	ck_assert_uint_eq(faults_of_profile().inside, 1);
+	fake_fail_always(FAKE_READ, 0);
 	for (int i = 0; i < 2; i++) {
 		pthread_barrier_wait(&guests[i].met);
 		pthread_join(threads[i], NULL);

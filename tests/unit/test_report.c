@@ -223,9 +223,12 @@ START_TEST(what_is_missing_is_said)
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
 	ck_assert_int_ne(ps_region_enter(region("solve")), PS_OK);
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	/* What the other thread counted can't be read. */
+	fake_fail_always(FAKE_READ, EIO);
 	take_paths();
 	check_report(PS_FORMAT_TEXT, NULL, "report_missing.txt");
 	check_report(PS_FORMAT_JSON, NULL, "report_missing.json");
+	fake_fail_always(FAKE_READ, 0);
 	pthread_barrier_wait(&met);
 	pthread_join(thread, NULL);
 	pthread_barrier_destroy(&met);

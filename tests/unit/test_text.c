@@ -86,6 +86,8 @@ START_TEST(a_check_of_conservation_is_told_below_the_tree)
 	long long residual[2];
 
 	check_ok(ps_eventset_check(first, residual, 2));
+	check_print(scene.root, "residual_of_one");
+	check_ok(ps_eventset_check(second, residual, 2));
 	check_print(scene.root, "residual_none");
 	fake_set_count(PAGE_FAULTS, 705);
 	check_ok(ps_eventset_check(second, residual, 2));
