@@ -61,12 +61,13 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 	}
 }
 
-/* What a file that is appended to begins with needn't be there again. */
+/* The rows go on below the last heading of a file if theirs is the same. An
+ * unfinished line is no heading. */
 static size_t file_skip_heading(struct tool_file *file)
 {
 	size_t length = file->heading ? strlen(file->heading) : 0;
-	bool is_same =
-	    length && file->length >= length && memcmp(file->text, file->heading, length) == 0;
+	bool is_same = length && file->heading[length - 1] == '\n' && file->length >= length &&
+	               memcmp(file->text, file->heading, length) == 0;
 
 	free(file->heading);
 	file->heading = NULL;

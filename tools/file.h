@@ -40,7 +40,7 @@ void tool_part_destroy(struct tool_part *part, bool is_kept);
 
 /* Copies what is there into it. -1 after a complaint. */
 int tool_part_append(struct tool_part *part, const char *named);
-/* The first line of what is there, for free; NULL if there is none. */
+/* The last heading of CSV in what is there, for free; NULL if there is none. */
 char *tool_part_read_heading(const struct tool_part *part);
 
 /* Is it what would be written for this name, which may be another one of the same file? */
@@ -70,8 +70,8 @@ struct tool_file {
 	size_t at_once;
 	bool is_pipe;
 	bool appends;
-	bool has_heading; /* what is appended has a first line, which is needed once */
-	char *heading;    /* the first line of what is there; NULL: none, or it was passed */
+	bool has_heading; /* what is appended begins with a heading of CSV */
+	char *heading;    /* the last one of what is there; NULL: none, or it was passed */
 	bool is_given;    /* the descriptor is somebody else's: it stays open */
 	/* Nothing makes room for what is written: a pipe, a descriptor that was given */
 	bool keeps_its_end;
@@ -80,8 +80,8 @@ struct tool_file {
 
 /* Opens what a user named; leaves what stands there. -1 after a complaint. */
 int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher);
-/* So is what is there to stay, with what is written behind it. has_heading: if
- * both begin with the same line, it isn't written again. */
+/* So is what is there to stay, with what is written behind it. has_heading: it
+ * begins with a heading of CSV, which isn't written again below the same one. */
 int tool_file_append(struct tool_file *file, const char *name, bool has_heading,
                      struct tool_watcher *watcher);
 /* A descriptor that perfsage was given. name: for complaints. -1 after one. */

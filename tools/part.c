@@ -281,19 +281,36 @@ static int part_end_line(const struct tool_part *part, int from)
 	return last == '\n' || write(part->fd, "\n", 1) == 1 ? 0 : -1;
 }
 
+/* The headings of CSV begin with these columns; no row begins with such a word. */
+static bool part_is_heading(const char *line)
+{
+	static const char *const columns[] = {"type,", "path,"};
+
+	for (size_t index = 0; index < sizeof columns / sizeof columns[0]; index++) {
+		if (strncmp(line, columns[index], strlen(columns[index])) == 0)
+			return true;
+	}
+	return false;
+}
+
 char *tool_part_read_heading(const struct tool_part *part)
 {
-	char *line = NULL;
+	char *line = NULL, *heading = NULL;
 	size_t room = 0;
 	FILE *stream = fopen(part->target, "re");
 
-	if (stream && getline(&line, &room, stream) < 0) {
-		free(line);
+	while (stream && getline(&line, &room, stream) >= 0) {
+		if (!part_is_heading(line))
+			continue;
+		free(heading);
+		heading = line;
 		line = NULL;
+		room = 0;
 	}
+	free(line);
 	if (stream)
 		fclose(stream);
-	return line;
+	return heading;
 }
 
 int tool_part_append(struct tool_part *part, const char *named)
