@@ -405,9 +405,9 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 		weakest = one;
 		*why = reason;
 	}
-	if (count->how.method == STAT_METHOD_WHOLE && weakest == PS_ATTRIBUTION_LAST_CPU)
-		*why = "--method whole: the counts are true, and on which CPU they happened isn't "
-		       "known";
+	const char *asked = stat_method_why(&count->how, weakest);
+	if (asked)
+		*why = asked;
 	return weakest;
 }
 

@@ -94,6 +94,22 @@ double stat_method_found_left_s(const struct stat_how *how)
 	return how->has_left ? how->left_s : (double)NAN;
 }
 
+const char *stat_method_why(const struct stat_how *how, enum ps_attribution attribution)
+{
+	bool is_estimate = how->is_asked && stat_method_is_estimate(how->method);
+
+	if (attribution == PS_ATTRIBUTION_LAST_CPU && how->method == STAT_METHOD_WHOLE)
+		return "--method whole: the counts are true, and on which CPU they happened isn't "
+		       "known";
+	if (attribution == PS_ATTRIBUTION_LAST_CPU && is_estimate)
+		return "no task was seen running, so there is no time to share the counts out by";
+	if (attribution != PS_ATTRIBUTION_MIXED || !is_estimate)
+		return NULL;
+	return how->method == STAT_METHOD_LOOKS
+	           ? "--method looks: the counts are shared out by looks at the CPUs of the tasks"
+	           : "--method time-share: the counts are shared out by the time on each CPU";
+}
+
 static void method_add_no_cgroup(const struct stat_how *how, struct ps__buffer *out)
 {
 	if (!*how->why)
@@ -127,12 +143,20 @@ static void method_add_processes(const struct stat_how *how, struct ps__buffer *
 		ps__buffer_add(out, ", %zu neither", rest);
 }
 
+static void method_add_exact(const struct stat_how *how, struct ps__buffer *out)
+{
+	if (!how->is_asked)
+		ps__buffer_add(out, "; --method per-cpu takes %zu, and splits exactly",
+		               how->exact_copies);
+}
+
 static void method_add_time_share(const struct stat_how *how, struct ps__buffer *out)
 {
 	ps__buffer_add(out,
 	               "time-share: a thread that is created takes %zu copies of events and "
-	               "clocks; --method per-cpu takes %zu, and splits exactly",
-	               how->copies, how->exact_copies);
+	               "clocks",
+	               how->copies);
+	method_add_exact(how, out);
 	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }
@@ -142,10 +166,9 @@ static void method_add_looks(const struct stat_how *how, struct ps__buffer *out)
 	ps__buffer_add(
 	    out,
 	    "looks: a thread that is created takes %zu cop%s of events%s, and the split is "
-	    "estimated by looks at where tasks run; --method per-cpu takes %zu, and splits "
-	    "exactly",
-	    how->copies, how->copies == 1 ? "y" : "ies", how->has_clocks ? " and clocks" : "",
-	    how->exact_copies);
+	    "estimated by looks at where tasks run",
+	    how->copies, how->copies == 1 ? "y" : "ies", how->has_clocks ? " and clocks" : "");
+	method_add_exact(how, out);
 	method_add_processes(how, out);
 	method_add_no_cgroup(how, out);
 }

@@ -5,6 +5,7 @@
 
 #include "output/buffer.h"
 
+#include <perfsage.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -26,6 +27,7 @@ struct stat_how {
 	size_t copies;           /* of events, which a thread takes that is created; at most */
 	size_t exact_copies;     /* with per-CPU events; of LOOKS and TIME_SHARE */
 	bool has_clocks;         /* some of the copies are clocks */
+	bool is_asked;           /* --method named it: no other one is to be proposed */
 	/* The processes; those whose counts are shared out by looks, and by clocks */
 	size_t processes, by_looks, by_clocks;
 	double before_s; /* CPU time of the command's process before it came to its group */
@@ -44,6 +46,10 @@ bool stat_method_is_estimate(enum stat_method method);
 /* The copies of so many events that a created thread takes. Of an estimate the started set knows.
  */
 size_t stat_method_copies(enum stat_method method, size_t events);
+
+/* Why the attribution of a method that the user asked for is no better; NULL: the library's reason
+ * is the one. */
+const char *stat_method_why(const struct stat_how *how, enum ps_attribution attribution);
 
 /* Per-CPU events, unless these are so many copies that creating threads takes long. */
 enum stat_method stat_method_choose(size_t events);

@@ -175,6 +175,7 @@ static int start_note_estimate(struct stat_count *count, const struct stat_targe
 	if (most == 0)
 		return 0;
 	start_note_method(count, how->by_looks ? STAT_METHOD_LOOKS : STAT_METHOD_TIME_SHARE);
+	how->is_asked = target->method != STAT_METHOD_AUTO;
 	how->processes = count->set_count;
 	how->copies = most;
 	how->exact_copies =

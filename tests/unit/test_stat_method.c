@@ -137,6 +137,36 @@ START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 }
 END_TEST
 
+START_TEST(whoever_asks_for_an_estimate_is_not_told_to_ask_for_exact_counts)
+{
+	struct stat_how how = {.method = STAT_METHOD_LOOKS};
+
+	ck_assert_ptr_null(stat_method_why(&how, PS_ATTRIBUTION_MIXED));
+	ck_assert_ptr_null(stat_method_why(&how, PS_ATTRIBUTION_LAST_CPU));
+	how.is_asked = true;
+	ck_assert_str_eq(
+	    stat_method_why(&how, PS_ATTRIBUTION_MIXED),
+	    "--method looks: the counts are shared out by looks at the CPUs of the tasks");
+	ck_assert_str_eq(
+	    stat_method_why(&how, PS_ATTRIBUTION_LAST_CPU),
+	    "no task was seen running, so there is no time to share the counts out by");
+	how.method = STAT_METHOD_TIME_SHARE;
+	ck_assert_str_eq(stat_method_why(&how, PS_ATTRIBUTION_MIXED),
+	                 "--method time-share: the counts are shared out by the time on each CPU");
+	ck_assert_ptr_null(stat_method_why(&how, PS_ATTRIBUTION_PINNED));
+	check_line(
+	    (struct stat_how){
+		.method = STAT_METHOD_LOOKS, .copies = 1, .exact_copies = 2, .is_asked = true},
+	    "method      looks: a thread that is created takes 1 copy of events, and the split is "
+	    "estimated by looks at where tasks run\n");
+	check_line(
+	    (struct stat_how){
+		.method = STAT_METHOD_TIME_SHARE, .copies = 3, .exact_copies = 2, .is_asked = true},
+	    "method      time-share: a thread that is created takes 3 copies of events and "
+	    "clocks\n");
+}
+END_TEST
+
 START_TEST(time_out_of_the_group_is_unknown_until_it_is_found)
 {
 	struct stat_how how = {.method = STAT_METHOD_CGROUP};
@@ -216,6 +246,7 @@ int main(void)
 	tcase_add_test(tests, a_method_that_takes_few_enough_descriptors_is_named);
 	tcase_add_test(tests, a_costly_method_is_named_with_its_cost_and_the_remedy);
 	tcase_add_test(tests, time_out_of_the_group_is_what_the_group_does_not_explain);
+	tcase_add_test(tests, whoever_asks_for_an_estimate_is_not_told_to_ask_for_exact_counts);
 	tcase_add_test(tests, time_out_of_the_group_is_unknown_until_it_is_found);
 	tcase_add_test(tests, the_own_group_is_that_of_the_hierarchy_which_perf_knows);
 	tcase_add_test(tests, a_group_that_cannot_be_seen_is_no_place_for_another);
