@@ -96,6 +96,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_tasks.h \
 	tools/stat_times.c \
 	tools/stat_times.h \
+	tools/stat_trust.c \
 	tools/stat_uncounted.c \
 	tools/stat_uncounted.h \
 	tools/stat_usage.c \

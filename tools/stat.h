@@ -124,6 +124,7 @@ struct stat_count {
 	bool tells_tasks;
 	bool has_intervals; /* each reading holds what was counted since the one before */
 	bool has_complained;
+	bool has_doubt; /* something was attributed by an estimate, or to the CPU of a reading */
 	double delay_s; /* after the command's start counting began; 0: with it */
 	struct stat_uncounted uncounted;
 	struct stat_how how;
@@ -147,6 +148,8 @@ void stat_count_take(struct stat_count *count);
 /* Ends counting and stores the rest. usage: the ended command's; NULL without one. */
 void stat_count_stop(struct stat_count *count, const struct rusage *usage);
 
+/* stat_trust.c: to be called after each reading. */
+void stat_trust_note(struct stat_count *count);
 /* The weakest attribution of all sets, and why it is no better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
 
