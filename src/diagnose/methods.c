@@ -15,6 +15,7 @@
 
 #define CGROUP_GAIN \
 	"perfsage stat counts a command exactly, at no cost for its threads and processes"
+#define CGROUP_DELEGATED "systemd-run --user --scope -p Delegate=yes COMMAND"
 #define BPF_GAIN                                                                               \
 	"perfsage stat counts a running process of any number of threads exactly, at no cost " \
 	"for them"
@@ -53,17 +54,20 @@ static bool is_denied(int error)
 	return error == EACCES || error == EPERM;
 }
 
-/* There is room for one remedy: without the permission to count, moving is of no use. */
+/* There is room for one remedy: without the permission to count, moving is of no use. What moving
+ * needs besides is a sentence. */
 static void cgroup_say_remedy(struct ps__diagnosis *d, int event, int moving)
 {
 	if (is_denied(moving))
-		ps__draft_remedy(d, PS_REMEDY_BY_YOU, CGROUP_GAIN,
-		                 "systemd-run --user --scope -p Delegate=yes COMMAND");
+		ps__draft_remedy(d, PS_REMEDY_BY_YOU, CGROUP_GAIN, CGROUP_DELEGATED);
 	if (!is_denied(event))
 		return;
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, CGROUP_GAIN,
 	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")", 0l);
 	ps__draft_lasting_sysctl(d, "perf_event_paranoid", 0);
+	if (is_denied(moving))
+		ps__draft_add(d, " To move processes you also need a control group of your "
+		                 "own: " CGROUP_DELEGATED ".");
 }
 
 void ps__diagnose_cgroup(struct ps__diagnosis *d)

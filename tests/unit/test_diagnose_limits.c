@@ -178,6 +178,15 @@ START_TEST(the_method_cgroup_is_tried_with_ones_own_group)
 	check_found("cgroup", "", PS_FINDING_BLOCKED,
 	            "control group: yes; moves processes to one: no (EACCES)", "-p Delegate=yes");
 	check_by("cgroup", PS_REMEDY_BY_YOU);
+	fake_set_paranoid(2, false);
+	check_ok(diagnose("page-faults"));
+	check_found(
+	    "cgroup", "", PS_FINDING_BLOCKED,
+	    "to one: no (EACCES). To move processes you also need a control group of your own: "
+	    "systemd-run --user --scope -p Delegate=yes COMMAND.",
+	    "perf_event_paranoid=0");
+	check_by("cgroup", PS_REMEDY_BY_ADMINISTRATOR);
+	fake_set_paranoid(0, false);
 	fake_file_error("/cg/job/cgroup.procs", EROFS);
 	check_ok(diagnose("page-faults"));
 	check_found("cgroup", "", PS_FINDING_BLOCKED, "to one: no (Read-only file system)", NULL);
