@@ -33,6 +33,30 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 	return PS_OK;
 }
 
+/* Those of the default software events that may not be counted are left out, which no event's own
+ * finding tells. */
+static void events_say_left_out(struct ps__diagnosis *d)
+{
+	static const char *const of_kernel[] = {"context-switches", "cpu-migrations"};
+	struct ps_eventset *set = NULL;
+	const char *before = " Left out of the default events: ";
+
+	/* With a PMU the default events are those of hardware alone. */
+	if (!d->defaults || ps__set_event(d->defaults, 0)->klass != PS__EVENT_CLASS_SOFTWARE ||
+	    ps_eventset_create(&set) != PS_OK)
+		return;
+	for (size_t index = 0; index < sizeof of_kernel / sizeof of_kernel[0]; index++) {
+		if (ps_eventset_add(set, of_kernel[index]) != PS_EPERM)
+			continue;
+		ps__draft_add(d, "%s%s", before, of_kernel[index]);
+		before = ", ";
+		d->draft.finding.state = PS_FINDING_LIMITED;
+	}
+	if (*before == ',')
+		ps__draft_add(d, ": counting the kernel is not permitted, see permission.");
+	ps_eventset_destroy(set);
+}
+
 static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 {
 	return ps__set_event(set, event)->klass == PS__EVENT_CLASS_OTHER;
@@ -210,6 +234,8 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 	if (code == PS_OK)
 		code = events_try_kind(d, true, &of_cpu);
 	d->draft.finding.code = code;
+	if (code == PS_OK)
+		events_say_left_out(d);
 	if (code != PS_OK) {
 		ps__diagnosis_fail(d, code);
 		ps__draft_fact(d, events_state_of(code), "All events together: %s",

@@ -50,6 +50,12 @@ START_TEST(without_events_the_default_ones_are_diagnosed)
 	    ps_diagnose(&(struct ps_diagnose_options){.size = sizeof(struct ps_diagnose_options)},
 	                keep, NULL),
 	    PS_OK);
+	fake_set_paranoid(2, false);
+	check_ok(diagnose(NULL));
+	check_found("together", "", PS_FINDING_LIMITED,
+	            "exact. Left out of the default events: context-switches, cpu-migrations: "
+	            "counting the kernel is not permitted, see permission.",
+	            NULL);
 	fake_set_paranoid(3, false);
 	ck_assert_int_eq(diagnose(NULL), PS_EPERM);
 	check_found("event", "default events", PS_FINDING_BLOCKED, "perf_event_paranoid", NULL);
