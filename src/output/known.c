@@ -5,6 +5,7 @@
  */
 #include "output/known.h"
 
+#include "backend/papi_calls.h"
 #include "base/error.h"
 #include "output/number.h"
 #include "output/wrap.h"
@@ -37,15 +38,14 @@ static const struct word statuses[] = {
     {1u << PS_STATUS_NEVER_SCHEDULED, "never",
      "the counter never got on the hardware: the count is unknown, not 0"},
     {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
-     "not supported by this machine, core, permission or PAPI domain: unknown, not 0"},
+     "not supported by this machine, core or permission: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
      "unreadable), a task left the control group, or a region's counters could not be read"},
 };
 
 static const struct word flags[] = {
-    {PS_VALUE_USER_ONLY, "u",
-     "of user space alone: for lack of permission, or as a PAPI set's domain has it"},
+    {PS_VALUE_USER_ONLY, "u", "of user space alone, for lack of permission"},
     {PS_VALUE_MOVED, "moved", "the task changed its CPU during the reading"},
     {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
     {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
@@ -241,12 +241,27 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 	               ps__known_is_user_only(value->status, value->flags) ? "u" : "");
 }
 
+/* A PAPI set's domain may be the reason, too, if this process uses PAPI. */
+static const char *known_meaning(const struct word *word)
+{
+	if (!ps__papi_calls.built_version || !ps__papi_calls.is_initialized())
+		return word->meaning;
+	if (strcmp(word->word, "n/s") == 0)
+		return "not supported by this machine, core, permission or PAPI domain: unknown, "
+		       "not 0";
+	if (strcmp(word->word, "u") == 0)
+		return "of user space alone: for lack of permission, or as a PAPI set's domain has "
+		       "it";
+	return word->meaning;
+}
+
 static void known_add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count,
                                unsigned bits)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (bits & words[i].bit)
-			ps__buffer_add(buffer, "%-11s  %s\n", words[i].word, words[i].meaning);
+			ps__buffer_add(buffer, "%-11s  %s\n", words[i].word,
+			               known_meaning(&words[i]));
 	}
 }
 

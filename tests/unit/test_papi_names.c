@@ -2,6 +2,9 @@
 /* The name of a PAPI event and the set's domain say which spaces it counts, and in which unit. */
 #include "support/papi_scene.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 START_TEST(the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel)
 {
 	int papi = fake_papi_create(EVENT, "perf::PAGE-FAULTS:u=1:k=1", "perf::TASK-CLOCK", NULL);
@@ -47,6 +50,28 @@ START_TEST(an_event_of_the_kernel_is_not_supported_in_user_space_alone_and_no_0)
 {
 	check_wrapped(of_kernel[_i], PS__PAPI_DOM_USER, PS_STATUS_NOT_SUPPORTED, 1);
 	check_wrapped(of_kernel[_i], PS__PAPI_DOM_USER | PS__PAPI_DOM_KERNEL, PS_STATUS_COUNTED, 0);
+}
+END_TEST
+
+START_TEST(the_legend_of_a_program_with_papi_names_its_domain)
+{
+	int papi = fake_papi_create(EVENT, of_kernel[0], NULL);
+	char *text;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	fake_papi.sets[papi].options[PS__PAPI_OPTION_DOMAIN] = PS__PAPI_DOM_USER;
+	struct ps_eventset *set = papi_scene_wrap(papi);
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_print(scene.root, stream));
+	fclose(stream);
+	ck_assert_ptr_nonnull(strstr(text, "\nn/s          not supported by this machine, core, "
+	                                   "permission or PAPI domain: unknown, not 0\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nu            of user space alone: for lack of "
+	                                   "permission, or as a PAPI set's domain has it\n"));
+	free(text);
+	papi_scene_destroy(set);
 }
 END_TEST
 
@@ -115,6 +140,7 @@ int main(void)
 	tcase_add_loop_test(tests,
 	                    an_event_of_the_kernel_is_not_supported_in_user_space_alone_and_no_0, 0,
 	                    sizeof of_kernel / sizeof *of_kernel);
+	tcase_add_test(tests, the_legend_of_a_program_with_papi_names_its_domain);
 	tcase_add_test(tests,
 	               the_counts_of_a_kernels_event_in_user_space_are_refused_with_the_remedy);
 	tcase_add_test(tests, the_kernels_modifier_in_a_name_outdoes_the_domain);

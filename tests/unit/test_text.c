@@ -320,8 +320,8 @@ START_TEST(a_callers_own_table_says_how_values_are_known_in_the_same_words)
 	ck_assert_str_eq(text, "pinned, scaled, coverage 33%\n"
 	                       "~            an estimate: coverage is the part of the time,\n"
 	                       "             or of the visits, that was counted\n"
-	                       "n/s          not supported by this machine, core, permission\n"
-	                       "             or PAPI domain: unknown, not 0\n"
+	                       "n/s          not supported by this machine, core or\n"
+	                       "             permission: unknown, not 0\n"
 	                       "pinned       the task could run on this hardware thread only\n");
 	free(text);
 }
