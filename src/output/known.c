@@ -242,8 +242,10 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 }
 
 /* A PAPI set's domain may be the reason, too, if this process uses PAPI. */
-static const char *known_meaning(const struct word *word)
+static const char *known_meaning(const struct word *word, bool is_whole)
 {
+	if (is_whole && strcmp(word->word, "last-cpu") == 0)
+		return "counted for the whole machine, not by CPU";
 	if (!ps__papi_calls.built_version || !ps__papi_calls.is_initialized())
 		return word->meaning;
 	if (strcmp(word->word, "n/s") == 0)
@@ -256,20 +258,21 @@ static const char *known_meaning(const struct word *word)
 }
 
 static void known_add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count,
-                               unsigned bits)
+                               unsigned bits, bool is_whole)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (bits & words[i].bit)
 			ps__buffer_add(buffer, "%-11s  %s\n", words[i].word,
-			               known_meaning(&words[i]));
+			               known_meaning(&words[i], is_whole));
 	}
 }
 
 void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known)
 {
-	known_add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
-	known_add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
-	known_add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
+	known_add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses, false);
+	known_add_meanings(buffer, flags, COUNT_OF(flags), known->flags, false);
+	known_add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions,
+	                   known->is_whole);
 }
 
 static struct ps__known known_of(const struct ps_value *values, size_t count)

@@ -14,6 +14,7 @@ struct ps__known {
 	uint32_t flags;
 	double lowest;  /* coverage of the scaled ones */
 	double highest; /* the same */
+	bool is_whole;  /* what is last-cpu was shown of the whole machine alone */
 };
 
 void ps__known_note(struct ps__known *known, const struct ps_value *value);

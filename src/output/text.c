@@ -35,6 +35,7 @@ static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool i
 	if (is_report) {
 		text->known.attributions &= ~(1u << PS_ATTRIBUTION_EXACT);
 		text->known.flags &= ~(uint32_t)PS_VALUE_ENDED;
+		text->known.is_whole = !text->has_last_cpu;
 	}
 	ps__known_add_legend(lines, &text->known);
 	if (text->has_empty)

@@ -21,6 +21,7 @@ struct ps__text {
 	int *numbers;           /* room for those of all rows */
 	struct ps__known known; /* of all that is shown */
 	bool has_empty;         /* a component without a count is shown */
+	bool has_last_cpu;      /* a count below the machine is shown as last-cpu */
 	struct ps__buffer *left_out;
 };
 

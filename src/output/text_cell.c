@@ -235,6 +235,8 @@ static void text_note_row(struct ps__text *text, size_t row, struct ps__known *k
 			value.flags &= ~(uint32_t)PS_VALUE_ENDED;
 		ps__known_note(known, &value);
 		ps__known_note(&text->known, &value);
+		text->has_last_cpu |= value.attribution == PS_ATTRIBUTION_LAST_CPU &&
+		                      text->table.rows[row].component->type != PS_COMPONENT_MACHINE;
 	}
 }
 
