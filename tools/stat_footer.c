@@ -9,6 +9,7 @@
 #include "output/rank.h"
 #include "output/wrap.h"
 #include "tools/command.h"
+#include "tools/stat_times.h"
 #include "tools/terminal.h"
 
 #include <ctype.h>
@@ -363,16 +364,43 @@ static bool footer_is_good(const struct stat_quality *quality)
 	       !quality->uncounted.is_blind && footer_is_all_counted(quality);
 }
 
+/* Events that this machine can't count are no loss of a count, but not "nothing lost" either. The
+ * times of a run are optional in the model, and known all the same. */
+static void footer_add_not_counted(const struct stat_quality *quality, struct ps__buffer *out)
+{
+	const char *before = "; not counted here: ";
+
+	for (size_t event = 0; event < quality->event_count; event++) {
+		const char *name = ps_eventset_event_name(quality->model, event);
+		if (stat_times_bit(name) ||
+		    ps_eventset_event_status(quality->model, event) == PS_STATUS_COUNTED)
+			continue;
+		ps__buffer_add(out, "%s", before);
+		tool_put(out, name);
+		before = ", ";
+	}
+}
+
+static void footer_show_good(const struct stat_quality *quality, struct ps__buffer *out)
+{
+	struct ps__buffer lacking = {0};
+
+	footer_add_not_counted(quality, &lacking);
+	stat_footer_line("quality", out);
+	ps__buffer_add(out, "%s, %sno counter shared%s\n",
+	               ps_attribution_name(quality->attribution),
+	               lacking.length ? "" : "nothing lost, ", ps__buffer_text(&lacking));
+	out->failed |= lacking.failed;
+	ps__buffer_clear(&lacking);
+}
+
 /* Good news takes one line; else each line tells what it has to tell in full. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	footer_show_delay(quality, out);
 	if (footer_is_good(quality)) {
-		if (!quality->is_of_regions) {
-			stat_footer_line("quality", out);
-			ps__buffer_add(out, "%s, nothing lost, no counter shared\n",
-			               ps_attribution_name(quality->attribution));
-		}
+		if (!quality->is_of_regions)
+			footer_show_good(quality, out);
 	} else {
 		footer_show_attribution(quality, out);
 		footer_show_coverage(quality, out);
