@@ -113,12 +113,15 @@ static void text_add_range(struct ps__text *text, size_t line, size_t event,
 	ps__buffer_clear(&end);
 }
 
-/* A count of a whole package isn't missing in its cores. */
+/* A count of a whole package isn't missing in its cores, whether anything was counted there or
+ * not. */
 static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 {
-	bool is_wide = text->table.columns[event].scope != PS_SCOPE_THREAD;
+	const struct ps__row *row = &text->table.rows[text->lines.lines[line].row];
+	enum ps_scope scope = text->table.columns[event].scope;
 
-	if (is_wide && text->table.rows[text->lines.lines[line].row].counted)
+	if (scope != PS_SCOPE_THREAD &&
+	    (row->counted || ps__component_covered(row->component, scope) != row->component))
 		return;
 	text->has_empty = true;
 	ps__buffer_restart(&text->cell);
@@ -236,6 +239,7 @@ static void text_note_row(struct ps__text *text, size_t row, struct ps__known *k
 		ps__known_note(known, &value);
 		ps__known_note(&text->known, &value);
 		text->has_last_cpu |= value.attribution == PS_ATTRIBUTION_LAST_CPU &&
+		                      text->table.columns[event].scope == PS_SCOPE_THREAD &&
 		                      text->table.rows[row].component->type != PS_COMPONENT_MACHINE;
 	}
 }
