@@ -13,6 +13,7 @@
 #include "tools/watcher.h"
 
 #include <perfsage/record.h>
+#include <perfsage/thread.h>
 #include <perfsage/topology.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,13 +107,28 @@ static inline const struct tool_cpus *place_mask_of(const struct place_run *run,
 	return mask && mask->is_known ? &mask->last : NULL;
 }
 
-/* The first one, if the task was bound later; else NULL. */
+/* The first one, if two looks found different ones; else NULL. */
 static inline const struct tool_cpus *place_first_mask_of(const struct place_run *run, size_t task)
 {
 	const struct tool_task *about = tool_slices_task(run->slices, task);
 	const struct place_mask *mask = place_masks_find(&run->masks, about->tid, about->end_ns);
 
 	return mask && mask->has_changed ? &mask->first : NULL;
+}
+
+/* A task that bound itself before the first look, or right behind it, is told by where it ran: on a
+ * CPU that the mask excludes. */
+static inline bool place_was_bound_later(const struct place_run *run, size_t task)
+{
+	const struct place_task *ran = &run->sums.tasks[task];
+	const struct tool_cpus *mask = place_mask_of(run, task);
+	bool is_later = place_first_mask_of(run, task) != NULL;
+
+	for (size_t i = 0; mask && !is_later && i < ran->share_count; i++) {
+		int cpu = ps_thread_cpu(run->sums.shares[ran->first_share + i].thread);
+		is_later = cpu >= 0 && !tool_cpus_contain(mask, cpu);
+	}
+	return is_later;
 }
 
 /* The place of OpenMP's variables that the task is bound to, as its mask tells; SIZE_MAX: none is.

@@ -76,11 +76,12 @@ static void json_add_masks(struct ps__json *json, const struct place_run *run, s
 {
 	const struct tool_cpus *first = place_first_mask_of(run, index);
 	const struct tool_cpus *last = place_mask_of(run, index);
+	bool is_later = place_was_bound_later(run, index);
 	size_t place = place_index_of(run, index);
 
-	json_add_mask(json, "first_mask", first ? first : last);
+	json_add_mask(json, "first_mask", first || is_later ? first : last);
 	json_add_mask(json, "mask", last);
-	ps__json_add_bool(json, "bound_later", first != NULL);
+	ps__json_add_bool(json, "bound_later", is_later);
 	if (place == SIZE_MAX)
 		ps__json_add_null(json, "place");
 	else

@@ -115,7 +115,7 @@ static void row_add(struct row *row, const struct place_run *run, size_t index)
 	const struct tool_cpus *first = place_mask_of(run, row->first);
 	const struct tool_cpus *mask = place_mask_of(run, index);
 
-	row->has_changed |= place_first_mask_of(run, index) != NULL;
+	row->has_changed |= place_was_bound_later(run, index);
 	row->has_several |= first && mask && !tool_cpus_are_equal(first, mask);
 	row->count++;
 	row->most_ns = task->run_ns > row->most_ns ? task->run_ns : row->most_ns;
@@ -275,7 +275,7 @@ static void show_tasks(const struct place_run *run, bool shows_all, size_t width
 static bool has_changed_masks(const struct place_run *run)
 {
 	for (size_t i = 0; i < run->sums.task_count; i++) {
-		if (place_first_mask_of(run, i))
+		if (place_was_bound_later(run, i))
 			return true;
 	}
 	return false;

@@ -286,6 +286,23 @@ START_TEST(alike_tasks_share_a_line)
 }
 END_TEST
 
+START_TEST(a_task_that_ran_where_its_mask_excludes_was_bound_later)
+{
+	begin_on("core:4 pu:1");
+	execute();
+	create(5, 11, "1", NULL);
+	in(10, 11, 0);
+	out(11, 11, 0, PREEMPTED);
+	in(11, 11, 1);
+	out(20, 11, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	check_says(
+	    "11 main                 1*            1 90%, 0 10%       10.00 ms      1      0\n"
+	    "*: bound later. It is the last mask; the task began with another.\n");
+	place_json_add(&run, &text);
+	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "\"bound_later\": true"));
+}
+END_TEST
+
 START_TEST(places_are_held_beside_masks)
 {
 	setenv("OMP_PLACES", "{1},{2,3},{9}", 1);
@@ -421,6 +438,7 @@ int main(void)
 	tcase_add_test(tests, a_core_is_told_by_its_CPUs);
 	tcase_add_test(tests, leaving_a_NUMA_node_is_told);
 	tcase_add_test(tests, alike_tasks_share_a_line);
+	tcase_add_test(tests, a_task_that_ran_where_its_mask_excludes_was_bound_later);
 	tcase_add_test(tests, places_are_held_beside_masks);
 	tcase_add_test(tests, a_mask_of_all_CPUs_is_no_binding);
 	tcase_add_test(tests, a_hole_is_told);
