@@ -83,6 +83,17 @@ static size_t count_find_event(const struct ps_eventset *model, const char *name
 	return count;
 }
 
+/* Adds one that is in no group. */
+static bool count_add_single(struct ps_eventset *model, const char *name, size_t *countable)
+{
+	size_t before = ps_eventset_event_count(model);
+	bool is_good = count_add_event(model, name, countable);
+
+	if (is_good && ps_eventset_event_count(model) == before)
+		tool_complain("'%s' is named twice: it is counted once", name);
+	return is_good;
+}
+
 /* Adds the events of a group, and asks for it. */
 static bool count_add_group(struct ps_eventset *model, const struct tool_names *names,
                             const struct tool_name_group *group, size_t *countable)
@@ -127,7 +138,7 @@ static bool count_add_named(struct ps_eventset *model, const struct stat_options
 			group++;
 		} else {
 			is_good &=
-			    count_add_event(model, options->events.names[index++], &countable);
+			    count_add_single(model, options->events.names[index++], &countable);
 		}
 	}
 	is_good &= count_check_scopes(model, options);

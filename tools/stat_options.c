@@ -48,9 +48,25 @@ static int options_append_pid(struct stat_options *options, const char *text)
 	return 0;
 }
 
+/* Is nothing between two commas, before the first or behind the last one? Half of a list may have
+ * been lost. */
+static bool options_lack_word(const char *list)
+{
+	bool has_comma = strchr(list, ',');
+
+	for (size_t length; has_comma; list += length + 1) {
+		length = strcspn(list, ",");
+		if (strspn(list, " \t\n") >= length)
+			return true;
+		if (!list[length])
+			return false;
+	}
+	return false;
+}
+
 /* Commas, and blanks and line ends as pgrep and pidof write them. A list without a word is given to
  * take as it is, which says what it needs. */
-static int options_split(struct stat_options *options, const char *list,
+static int options_split(struct stat_options *options, const char *option, const char *list,
                          int (*take)(struct stat_options *options, const char *word))
 {
 	char *copy = ps__os_strdup(list), *rest = copy, *word;
@@ -64,6 +80,10 @@ static int options_split(struct stat_options *options, const char *list,
 		taken++;
 	}
 	ps__os_free(copy);
+	if (result == 0 && taken && options_lack_word(list))
+		return tool_complain("%s: a name or number is missing beside a comma of '%s'",
+		                     option, list),
+		       -1;
 	return result == 0 && !taken ? take(options, list) : result;
 }
 
@@ -100,7 +120,7 @@ static int options_add_by(struct stat_options *options, const char *text)
 
 static int options_take_by(struct stat_options *options, const char *list)
 {
-	if (options_split(options, list, options_add_by) < 0)
+	if (options_split(options, "--by", list, options_add_by) < 0)
 		return -1;
 	return options_take_layout(options, STAT_LAYOUT_BY);
 }
@@ -200,7 +220,7 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case 'M':
 		return tool_names_split(&options->metrics, argument);
 	case 'p':
-		return options_split(options, argument, options_append_pid);
+		return options_split(options, "--pid", argument, options_append_pid);
 	case 'I':
 		return tool_parse_number("--interval, in milliseconds,", argument, 1, 86400000,
 		                         &options->interval_ms);
