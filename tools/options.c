@@ -76,7 +76,7 @@ static const struct tool_option *options_find_option(const struct tool_usage *us
 
 bool tool_is_near(const char *word, size_t distance)
 {
-	return distance <= 1 + strnlen(word, PS__DISTANCE_LONGEST) / 4;
+	return distance <= 2 && 2 * distance < strnlen(word, PS__DISTANCE_LONGEST);
 }
 
 static int options_complain_unknown_long(const struct tool_usage *usage, const char *word)
