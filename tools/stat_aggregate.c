@@ -265,13 +265,19 @@ static void text_add_means(struct stat_aggregate *aggregate, const struct stat_o
 {
 	const struct ps__spread *elapsed = &aggregate->elapsed;
 
-	if (elapsed->samples > 1)
-		ps__buffer_add(out, "Means of %zu runs, with the standard deviation of one run",
-		               elapsed->samples);
-	else
-		ps__buffer_add(out, "Counts of 1 run");
+	bool is_mean = elapsed->samples > 1;
+	struct ps__buffer target = {0};
+
+	stat_describe_target(output->options, &target);
+	ps__buffer_add(out, "%s of %zu run%s%s", is_mean ? "Means" : "Counts", elapsed->samples,
+	               is_mean ? "s" : "",
+	               stat_options_counts_command(output->options) ? " of " : ", ");
+	tool_put(out, ps__buffer_text(&target));
+	ps__buffer_add(out, "%s", is_mean ? ", with the standard deviation of one run" : "");
 	stat_footer_rank(0, out);
 	ps__buffer_add(out, "\n\n");
+	out->failed |= target.failed;
+	ps__buffer_clear(&target);
 	text_add_aggregate(aggregate, output, out);
 }
 
