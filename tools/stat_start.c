@@ -13,6 +13,7 @@
 #include "tools/terminal.h"
 #include "topology/import.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,6 +407,23 @@ int stat_start_cpus(struct stat_count *count, const char *cpus)
 	return result;
 }
 
+/* An absolute path is a folder's, and often meant to be one below the hierarchy. */
+static int start_complain_cgroup(const char *path, int code)
+{
+	char root[PATH_MAX], detail[1024];
+
+	if (code != PS_EINVAL && code != PS_ESYS)
+		return start_complain();
+	snprintf(detail, sizeof detail, "%s", ps_error_detail());
+	if (*path != '/' || ps__cgroup_root(root, sizeof root) != PS_OK)
+		tool_complain("--cgroup %s: %s", path, detail);
+	else
+		tool_complain("--cgroup %s: %s. perf counts the control groups of %s: give a "
+		              "folder in there, or its path from there on",
+		              path, detail, root);
+	return -1;
+}
+
 int stat_start_cgroup(struct stat_count *count, const char *path)
 {
 	struct ps_eventset *set;
@@ -414,5 +432,6 @@ int stat_start_cgroup(struct stat_count *count, const char *path)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
-	return start_set(count, set, ps_eventset_attach_cgroup(set, path));
+	int code = start_try_set(count, set, ps_eventset_attach_cgroup(set, path));
+	return code == PS_OK ? 0 : start_complain_cgroup(path, code);
 }

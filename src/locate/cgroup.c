@@ -197,6 +197,24 @@ static int find_own(char *text, char *folder, size_t size_bytes)
 	return PS_OK;
 }
 
+int ps__cgroup_root(char *folder, size_t size_bytes)
+{
+	char *text = ps__os_calloc(2, MOUNT_BYTES);
+	bool is_v1;
+
+	if (!text)
+		return ps__fail_memory("the list of file systems");
+	const char *point = read_hierarchy(text, &is_v1);
+	int result = point ? PS_OK : PS_ESYS;
+	if (point && (size_t)snprintf(folder, size_bytes, "%s", point) >= size_bytes)
+		result = ps__fail(PS_ESYS,
+		                  "the mount point of the control groups has more than "
+		                  "%zu bytes",
+		                  size_bytes - 1);
+	ps__os_free(text);
+	return result;
+}
+
 int ps__cgroup_own(char *folder, size_t size_bytes)
 {
 	char *text = ps__os_calloc(2, MOUNT_BYTES);

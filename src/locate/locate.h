@@ -82,6 +82,9 @@ bool ps__locate_is_alive(pid_t tid);
  * PS_ENOMEM. */
 int ps__cgroup_open(const char *path, int *fd);
 
+/* Where the hierarchy that perf knows is mounted. PS_ESYS: nowhere. PS_ENOMEM. */
+int ps__cgroup_root(char *folder, size_t size_bytes);
+
 /* The folder of the calling process's own control group, in the hierarchy that perf knows. PS_ESYS,
  * PS_ENOMEM. */
 int ps__cgroup_own(char *folder, size_t size_bytes);

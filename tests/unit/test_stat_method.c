@@ -215,6 +215,26 @@ START_TEST(the_own_group_is_that_of_the_hierarchy_which_perf_knows)
 }
 END_TEST
 
+START_TEST(the_root_of_control_groups_is_where_that_hierarchy_is_mounted)
+{
+	char folder[64], small[10];
+
+	check_fails(ps__cgroup_root(folder, sizeof folder), PS_ESYS);
+	fake_file("/proc/self/mounts", "proc /proc proc rw 0 0\n");
+	check_fails(ps__cgroup_root(folder, sizeof folder), PS_ESYS);
+	check_detail("mount -t cgroup2 none");
+	fake_file("/proc/self/mounts", V2);
+	check_ok(ps__cgroup_root(folder, sizeof folder));
+	ck_assert_str_eq(folder, "/sys/fs/cgroup");
+	check_fails(ps__cgroup_root(small, sizeof small), PS_ESYS);
+	fake_file("/proc/self/mounts", V2 V1);
+	check_ok(ps__cgroup_root(folder, sizeof folder));
+	ck_assert_str_eq(folder, "/sys/fs/perf");
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	check_fails(ps__cgroup_root(folder, sizeof folder), PS_ENOMEM);
+}
+END_TEST
+
 START_TEST(a_group_that_cannot_be_seen_is_no_place_for_another)
 {
 	char folder[64], small[20];
@@ -249,6 +269,7 @@ int main(void)
 	tcase_add_test(tests, whoever_asks_for_an_estimate_is_not_told_to_ask_for_exact_counts);
 	tcase_add_test(tests, time_out_of_the_group_is_unknown_until_it_is_found);
 	tcase_add_test(tests, the_own_group_is_that_of_the_hierarchy_which_perf_knows);
+	tcase_add_test(tests, the_root_of_control_groups_is_where_that_hierarchy_is_mounted);
 	tcase_add_test(tests, a_group_that_cannot_be_seen_is_no_place_for_another);
 	return scene_run(suite);
 }
