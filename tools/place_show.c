@@ -24,6 +24,7 @@ struct widths {
 /* With numbers and blanks between them, the widths of the table are 79 and 60. */
 static const struct widths usual = {23, 13, 16}, narrow = {13, 10, 10};
 #define NARROW    79
+#define NARROWEST 60
 #define WIDE      80
 #define MOST_MORE 40 /* columns that a wide terminal has for the CPUs */
 
@@ -269,6 +270,12 @@ static void show_tasks(const struct place_run *run, bool shows_all, size_t width
 		rows++;
 	}
 	show_rest(run, is_shown, out);
+	if (width && width < NARROWEST) {
+		char line[96];
+		snprintf(line, sizeof line, "The width is %zu: this table takes %d.", width,
+		         NARROWEST);
+		tool_paragraph(out, line, 0, width);
+	}
 	ps__os_free(is_shown);
 }
 

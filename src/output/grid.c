@@ -215,6 +215,15 @@ static bool grid_is_left_out(const struct ps__grid *grid, size_t column)
 #define MOST_NAMES 8
 #define SOME_NAMES 3 /* where there are more */
 
+/* One number is shown in any width. */
+static void grid_add_least_width(const struct ps__grid *grid, struct ps__buffer *buffer,
+                                 size_t width)
+{
+	if (width && grid_width(grid) > width)
+		ps__buffer_add(buffer, "The width is %zu: this table takes %zu at least.\n", width,
+		               grid_width(grid));
+}
+
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy)
 {
@@ -226,6 +235,7 @@ void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffe
 			count++;
 		}
 	}
+	grid_add_least_width(grid, buffer, width);
 	if (count == 0)
 		return;
 	ps__buffer_add(buffer, "Not shown, as the width is %zu: ", width);

@@ -64,7 +64,8 @@ void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width
 void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buffer);
 
 /* "Not shown, as the width is 80: cycles, IPC (...)": the numbers that were left out, and what can
- * be done. Many are not all named: "CPU 3, CPU 4, CPU 5 and 506 more, to CPU 511". */
+ * be done. Many are not all named: "CPU 3, CPU 4, CPU 5 and 506 more, to CPU 511". Before them the
+ * width that the table takes if the screen is narrower. */
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy);
 

@@ -207,6 +207,8 @@ START_TEST(a_width_that_nothing_fits_in_still_shows_a_number_and_names_the_rest)
 	fclose(stream);
 	ck_assert_ptr_nonnull(strstr(text, "12345678901"));
 	ck_assert_ptr_null(strstr(text, "4123456789"));
+	ck_assert_ptr_nonnull(strstr(text, "takes"));
+	ck_assert_ptr_nonnull(strstr(text, "least."));
 	ck_assert_ptr_nonnull(strstr(text, "cycles,"));
 	ck_assert_ptr_nonnull(strstr(text, "task-clock"));
 	ck_assert_ptr_nonnull(strstr(text, "last-cpu"));
