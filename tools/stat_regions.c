@@ -332,8 +332,9 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		ps__number_add_duration(out, heard->cpu_s);
 		ps__buffer_add(out, " of the ");
 		ps__number_add_duration(out, cpu_s);
-		ps__buffer_add(out, " CPU time of %zu program%s; the rest includes the start of counting",
-		               heard->programs, heard->programs > 1 ? "s" : "");
+		ps__buffer_add(
+		    out, " CPU time of %zu program%s; the rest includes the start of counting",
+		    heard->programs, heard->programs > 1 ? "s" : "");
 	}
 	ps__buffer_add(out, "\n");
 }

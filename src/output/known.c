@@ -237,8 +237,7 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 	struct ps__look small = {
 	    .unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
 	known_add_number(buffer, value->value, &small);
-	ps__buffer_add(buffer, "%s",
-	               ps__known_is_user_only(value->status, value->flags) ? "u" : "");
+	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
 /* A PAPI set's domain may be the reason, too, if this process uses PAPI. */

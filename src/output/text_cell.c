@@ -201,7 +201,8 @@ static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0)
 		ps__buffer_add(&text->cell, "..%s", ps__buffer_text(&end));
 	text_set_number(text, line, 1 + text->table.event_count + metric,
-	                text->cell.length > 0 && ps__known_is_user_only(most.status, most.flags));
+	                text->cell.length ? strlen(ps__known_mark(most.status, most.flags, &look))
+	                                  : 0);
 	text->cell.failed |= end.failed;
 	ps__buffer_clear(&end);
 }
