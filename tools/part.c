@@ -293,14 +293,25 @@ static bool part_is_heading(const char *line)
 	return false;
 }
 
+/* A field in quotes may have lines of its own, which begin with any word. */
+static bool part_ends_in_quotes(const char *line, bool is_quoted)
+{
+	for (; *line; line++)
+		is_quoted ^= *line == '"';
+	return is_quoted;
+}
+
 char *tool_part_read_heading(const struct tool_part *part)
 {
 	char *line = NULL, *heading = NULL;
 	size_t room = 0;
 	FILE *stream = fopen(part->target, "re");
+	bool is_quoted = false;
 
 	while (stream && getline(&line, &room, stream) >= 0) {
-		if (!part_is_heading(line))
+		bool is_heading = !is_quoted && part_is_heading(line);
+		is_quoted = part_ends_in_quotes(line, is_quoted);
+		if (!is_heading)
 			continue;
 		free(heading);
 		heading = line;

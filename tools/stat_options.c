@@ -148,7 +148,9 @@ static const char *options_type_of(int key)
 
 static int options_take_cpus(struct stat_options *options, const char *list)
 {
-	if (ps__list_max(list) < 0)
+	size_t length = strlen(list);
+
+	if (ps__list_max(list) < 0 || list[length - 1] == ',')
 		return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list), -1;
 	options->target.is_whole_machine = true;
 	options->target.cpus = list;

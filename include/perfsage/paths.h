@@ -68,11 +68,12 @@ struct ps_mark_value {
  * Other threads may go on. The counts of all come up to this call, with these
  * exceptions: of another thread that passes boundaries all the time, what it
  * counted since the last one is left for later; and so it is of another thread
- * if the model has several groups of hardware events, or events of PAPI. No
- * later copy has less than an earlier one.
+ * if the model has several groups of hardware events, or events of PAPI. Such a
+ * thread may have had more in an earlier copy.
  *
- * Cost: a read(2) for each other thread, group and hardware thread where it is
- * counted.
+ * Cost: for each other thread a copy of its paths, and four system calls for
+ * each group and hardware thread where it is counted. Meanwhile no thread can
+ * begin or end to be counted.
  *
  * out - receives the paths; release them with ps_paths_destroy
  * profile - from ps_profile_create

@@ -8,7 +8,9 @@
 #include "base/os.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 /* So many members are read onto the stack; larger groups aren't looked at. */
 #define MOST_MEMBERS 64
@@ -122,16 +124,30 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 	return refuse_direct(perf, instance, length);
 }
 
+/* The program may put a file of its own under the number at any time, which must not be read: it is
+ * looked at under a number that nobody knows. Returns the length, or -1. */
+static ssize_t peek_read(const struct ps__member *leader, void *buffer, size_t size_bytes)
+{
+	bool is_real = ps__os.read == ps__os_real_read;
+	int fd = is_real ? fcntl(leader->fd, F_DUPFD_CLOEXEC, 0) : leader->fd;
+	ssize_t length = -1;
+
+	if (fd >= 0 && ps__os_is_event_of(fd, leader->id))
+		length = ps__os_read_retried(fd, buffer, size_bytes);
+	if (fd >= 0 && is_real)
+		close(fd);
+	return length;
+}
+
 static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *values)
 {
 	uint64_t buffer[3 + MOST_MEMBERS];
 	size_t members = group->count + group->extras;
-	ssize_t wanted = (ssize_t)((3 + members) * sizeof buffer[0]);
+	size_t wanted_bytes = (3 + members) * sizeof buffer[0];
 
-	if (group->next || group->stands_in || members > MOST_MEMBERS || group->members[0].fd < 0 ||
-	    !ps__os_is_event_of(group->members[0].fd, group->members[0].id))
+	if (group->next || group->stands_in || members > MOST_MEMBERS || group->members[0].fd < 0)
 		return PS__NOT_DIRECT;
-	if (ps__os_read_retried(group->members[0].fd, buffer, (size_t)wanted) != wanted ||
+	if (peek_read(&group->members[0], buffer, wanted_bytes) != (ssize_t)wanted_bytes ||
 	    buffer[0] != members)
 		return PS__NOT_DIRECT;
 	for (size_t place = 0; place < group->count; place++)

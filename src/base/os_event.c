@@ -16,12 +16,18 @@ int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 	return fd < 0 ? -errno : fd;
 }
 
+/* An event's own answers, of one that the kernel revoked for example; and those of a filter of
+ * system calls, which tell nothing. Other files answer EBADF, ENOTTY, EINVAL and more. */
+static bool may_be_event(int error)
+{
+	return error == ENODEV || error == EPERM || error == EACCES || error == ENOSYS;
+}
+
 bool ps__os_is_event(int fd)
 {
 	uint64_t id;
 
-	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 ||
-	       (errno != EBADF && errno != ENOTTY);
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 || may_be_event(errno);
 }
 
 bool ps__os_is_event_of(int fd, uint64_t id)
@@ -30,7 +36,7 @@ bool ps__os_is_event_of(int fd, uint64_t id)
 
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&found) >= 0)
 		return id == 0 || found == id;
-	return errno != EBADF && errno != ENOTTY;
+	return may_be_event(errno);
 }
 
 void ps__os_close_event_of(int fd, uint64_t id)
@@ -54,6 +60,6 @@ void ps__os_close_event(int fd, uint64_t id, bool is_copied)
 		return;
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&found) >= 0
 	        ? id == 0 || found == id
-	        : !is_copied && errno != EBADF && errno != ENOTTY)
+	        : !is_copied && may_be_event(errno))
 		ps__os.close(fd);
 }

@@ -264,7 +264,7 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 static inline void ps__set_leave(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->calls.busy = 0;
+	__atomic_store_n(&set->calls.busy, 0, __ATOMIC_RELEASE);
 }
 
 /* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */

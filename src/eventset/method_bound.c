@@ -64,6 +64,12 @@ static bool has_left_its_cpu(const struct ps_eventset *set)
 	return set->attribution.has_left || set->attribution.has_migrated;
 }
 
+/* Was it switched since it was followed? ps_store follows it, too, in the midst of an interval. */
+static bool must_follow(const struct ps_eventset *set)
+{
+	return ps__switch_ring_has_moved(&set->attribution.switches) || ps__set_time_spent(set) > 0;
+}
+
 /* Reads the counters once more, behind the switch ring: what is read then is where the switch ring
  * saw the task last. Where that isn't known, cpu is where it is seen. A switch after the last look
  * at the ring is the next interval's. */
@@ -73,7 +79,7 @@ static int read_still(struct ps_eventset *set, int *cpu)
 	int result = PS_OK;
 
 	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
-		if (ps__switch_ring_has_moved(&set->attribution.switches))
+		if (must_follow(set))
 			ps__set_look_for_migration(set);
 		*cpu = ps__set_find_cpu(set);
 		if (set->attribution.stay.is_lost)

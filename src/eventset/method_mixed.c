@@ -27,8 +27,7 @@ struct round {
 	bool is_incomplete;
 };
 
-/* Adds the time since the stay began to its CPU: 1 ns at least. What was counted between the last
- * read and its timestamp was counted there, too. */
+/* Adds the time since the stay began to its CPU. */
 static void note_time(struct round *round, uint64_t until_ns)
 {
 	struct ps_eventset *set = round->set;
@@ -38,23 +37,25 @@ static void note_time(struct round *round, uint64_t until_ns)
 		round->is_incomplete = true;
 		return;
 	}
-	slot->spent_ns += until_ns > set->attribution.stay.since_ns
-	                      ? until_ns - set->attribution.stay.since_ns
-	                      : 1;
+	if (until_ns > set->attribution.stay.since_ns)
+		slot->spent_ns += until_ns - set->attribution.stay.since_ns;
 	ps__set_activate(set, slot);
 	if (set->attribution.stay.cpu != set->attribution.only_cpu)
 		set->attribution.has_migrated = true;
 }
 
+/* A stay that ended took 1 ns at least: what was counted between the last read and its timestamp
+ * was counted there, too. */
 static void take_visit(const struct ps__visit *visit, void *context)
 {
 	struct round *round = context;
 	struct ps_eventset *set = round->set;
+	uint64_t since_ns = set->attribution.stay.since_ns;
 
 	if (visit->is_out) {
 		set->attribution.stay.cpu = visit->cpu;
 		if (set->attribution.stay.state != PS__STAY_OFF)
-			note_time(round, visit->time_ns);
+			note_time(round, visit->time_ns > since_ns ? visit->time_ns : since_ns + 1);
 	}
 	set->attribution.stay.since_ns = visit->time_ns;
 	set->attribution.stay.cpu = visit->cpu;

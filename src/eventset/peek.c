@@ -80,6 +80,11 @@ static bool peek_is_possible(const struct ps_eventset *set)
 	       (set->attribution.method->split == PS__SPLIT_COUNTERS || backend->instances == 1);
 }
 
+bool ps__set_is_busy(const struct ps_eventset *set)
+{
+	return __atomic_load_n(&set->calls.busy, __ATOMIC_ACQUIRE) != 0;
+}
+
 size_t ps__set_peek(const struct ps_eventset *set, pid_t tid, struct ps__peeked **out)
 {
 	*out = NULL;

@@ -71,7 +71,7 @@ static void rebuild_slots(struct ps_eventset *set)
 				ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU);
 		}
 		slot->is_active = false;
-		if (slot->has_counts || slot->has_part)
+		if (slot->has_counts || slot->has_part || slot->spent_ns > 0)
 			ps__set_activate(set, slot);
 	}
 }

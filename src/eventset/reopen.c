@@ -75,7 +75,8 @@ int ps__set_keep_bases(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* From here on no reading is the latest: bases are 0, and only slots with counts stay active. */
+/* From here on no reading is the latest: bases are 0, and only slots with counts stay active, or
+ * with a time in the interval that isn't assigned yet. */
 void ps__set_forget_parts(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -87,8 +88,8 @@ void ps__set_forget_parts(struct ps_eventset *set)
 			memset(slot->base, 0, width * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
-		slot->is_active = slot->has_counts;
-		if (slot->has_counts)
+		slot->is_active = slot->has_counts || slot->spent_ns > 0;
+		if (slot->is_active)
 			set->recorder.active[kept++] = slot;
 	}
 	set->recorder.active_count = kept;

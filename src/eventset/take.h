@@ -42,6 +42,10 @@ struct ps__peeked {
 	bool is_split; /* by CPU: the enabled times are of all CPUs together */
 };
 
+/* Is its thread in a call of the set, or was such a call left? What the call reads is not assigned
+ * then. */
+bool ps__set_is_busy(const struct ps_eventset *set);
+
 /*
  * Looks at a set that counts thread tid, while that thread may go on. The caller sees to it that
  * the set isn't given up meanwhile. Returns how many hardware threads there are, and *out, for

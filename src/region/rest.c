@@ -12,6 +12,11 @@
 #include "store/attrmap.h"
 #include "topology/tree.h"
 
+#include <perfsage/thread.h>
+#include <sched.h>
+
+#define MOST_TURNS 1000
+
 /* What is missing in the nodes. */
 struct rest {
 	struct ps_paths *paths;
@@ -24,8 +29,9 @@ struct rest {
 	uint64_t now_ns;
 };
 
-/* Notes how far the thread has come. False: it is at a boundary now. */
-static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
+/* Notes how far the thread has come. False: it is at a boundary now, and may have read counters
+ * already. */
+static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 {
 	uint64_t odd = 0;
 
@@ -36,7 +42,15 @@ static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
 		odd |= sequence & 1;
 		*sequences += sequence;
 	}
-	return !odd;
+	return !odd && !ps__set_is_busy(member->set);
+}
+
+/* The same, after a boundary that is being made; but a call that was left stays so. */
+static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
+{
+	for (unsigned turn = 0; turn < MOST_TURNS && ps__set_is_busy(member->set); turn++)
+		sched_yield();
+	return rest_look(member, sequences);
 }
 
 /* Has the thread made a boundary since then? What was loaded before was loaded with acquire. */
@@ -44,31 +58,51 @@ static bool rest_has_gone_on(const struct ps__member *member, uint64_t begun)
 {
 	uint64_t sequences;
 
-	return !rest_begin(member, &sequences) || sequences != begun;
+	return !rest_look(member, &sequences) || sequences != begun;
 }
 
-/* Sums up what a word of the nodes' counts has on a hardware thread; NULL: on any. */
-static uint64_t rest_known(const struct ps__member *member, const struct ps_thread *thread,
-                           size_t word)
+static size_t rest_width(const struct rest *rest)
 {
-	uint64_t sum = 0;
+	return ps__recording_width(rest->recording);
+}
 
-	for (const struct ps__node *node = member->root; node;
+/* The row of a hardware thread's counts; SIZE_MAX: its counters aren't there. */
+static size_t rest_index(const struct rest *rest, const struct ps_thread *thread)
+{
+	int cpu = ps_thread_cpu(thread);
+
+	for (size_t index = 0; index < rest->count; index++) {
+		if (!rest->peeked[index].is_split || rest->peeked[index].cpu == cpu)
+			return index;
+	}
+	return SIZE_MAX;
+}
+
+/* Sums up what the nodes have, by row. Most cells of a node are of the hardware thread that the
+ * last one was of, or of few. */
+static void rest_sum_known(const struct rest *rest, uint64_t *known)
+{
+	const struct ps_thread *last = NULL;
+	size_t index = SIZE_MAX;
+
+	for (const struct ps__node *node = rest->member->root; node;
 	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
 		for (struct ps__node_cell *cell =
 		         atomic_load_explicit(&node->cells, memory_order_acquire);
 		     cell; cell = cell->next) {
-			if (!thread || cell->history->thread == thread)
-				sum += atomic_load_explicit(&cell->words[1 + word],
-				                            memory_order_acquire);
+			if (cell->history->thread != last)
+				index = rest_index(rest, cell->history->thread);
+			last = cell->history->thread;
+			for (size_t word = 0; index != SIZE_MAX && word < rest_width(rest); word++)
+				known[index * rest_width(rest) + word] += atomic_load_explicit(
+				    &cell->words[1 + word], memory_order_acquire);
 		}
 	}
-	return sum;
 }
 
 static _Atomic uint64_t *rest_row(const struct rest *rest, size_t index)
 {
-	return rest->rows + index * (1 + ps__recording_width(rest->recording));
+	return rest->rows + index * (1 + rest_width(rest));
 }
 
 static const struct ps_thread *rest_thread(const struct rest *rest, size_t index)
@@ -78,18 +112,17 @@ static const struct ps_thread *rest_thread(const struct rest *rest, size_t index
 
 /* Where a total is less than what is known, as of a counter that was reset, nothing is told. Of a
  * set that is split, time enabled is time on the hardware. */
-static void rest_fill_row(const struct rest *rest, size_t index)
+static void rest_fill_row(const struct rest *rest, size_t index, const uint64_t *known)
 {
 	const struct ps__peeked *peeked = &rest->peeked[index];
-	const struct ps_thread *thread = peeked->is_split ? rest_thread(rest, index) : NULL;
 	size_t times = 2 * rest->recording->groups;
 	_Atomic uint64_t *row = rest_row(rest, index);
 	bool is_missing = false, is_reset = false;
 
-	for (size_t word = 0; word < ps__recording_width(rest->recording); word++) {
+	for (size_t word = 0; word < rest_width(rest); word++) {
 		bool is_enabled = word < times && word % 2 == 0;
 		size_t from = is_enabled && peeked->is_split ? word + 1 : word;
-		uint64_t missing = peeked->totals[from] - rest_known(rest->member, thread, from);
+		uint64_t missing = peeked->totals[from] - known[from];
 		is_missing |= missing > 0;
 		is_reset |= (int64_t)missing < 0;
 		atomic_store_explicit(&row[1 + word], missing, memory_order_relaxed);
@@ -123,19 +156,29 @@ static int rest_add_row(const struct rest *rest, size_t index)
 	return 0;
 }
 
+static int rest_fill_rows(struct rest *rest)
+{
+	uint64_t *known = ps__os_calloc(rest->count * rest_width(rest), sizeof *known);
+
+	rest->rows = ps__os_calloc(rest->count * (1 + rest_width(rest)), sizeof *rest->rows);
+	for (size_t index = 0; known && rest->rows && index < rest->count; index++) {
+		if (index == 0)
+			rest_sum_known(rest, known);
+		rest_fill_row(rest, index, known + index * rest_width(rest));
+	}
+	ps__os_free(known);
+	return known && rest->rows ? 0 : -1;
+}
+
 /* Nothing is added before it is known that the thread stood still all the time. */
 static int rest_add_all(struct rest *rest, uint64_t begun)
 {
 	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
-	size_t stride = 1 + ps__recording_width(rest->peeked[0].recording);
 	int added = 0;
 
 	rest->recording = rest->peeked[0].recording;
-	rest->rows = ps__os_calloc(rest->count * stride, sizeof *rest->rows);
-	if (!rest->rows)
+	if (rest_fill_rows(rest) < 0)
 		return -1;
-	for (size_t index = 0; index < rest->count; index++)
-		rest_fill_row(rest, index);
 	if (rest_has_gone_on(rest->member, begun))
 		return 1;
 	for (size_t index = 0; index < rest->count && added == 0; index++)
@@ -150,7 +193,7 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 static int rest_add(struct ps_paths *paths, const struct ps__member *member, uint64_t begun)
 {
 	const struct ps__node *node = ps__member_counted_by_other(member);
-	struct rest rest = {.paths = paths, .member = member, .now_ns = ps__os_now_ns()};
+	struct rest rest = {.paths = paths, .member = member};
 	struct ps__peeked *peeked = NULL;
 
 	rest.path = node ? node->path : NULL;
@@ -158,6 +201,7 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 		return 1;
 	rest.count = ps__set_peek(member->set, member->tid, &peeked);
 	rest.peeked = peeked;
+	rest.now_ns = ps__os_now_ns(); /* behind the counts: the time on the CPU isn't longer */
 	int added = rest.count ? rest_add_all(&rest, begun) : 0;
 	ps__os_free(rest.rows);
 	ps__os_free(peeked);
@@ -174,8 +218,8 @@ static int rest_add_running(struct ps_paths *paths, const struct ps__member *mem
 	return is_still ? rest_add(paths, member, begun) : 1;
 }
 
-/* A thread that made a boundary meanwhile is looked at once more: so nobody sees less than he saw
- * before. If it makes another one, what comes behind that is left for later. */
+/* A thread that made a boundary meanwhile is looked at once more: so what was seen before it is in
+ * the nodes. If it makes another one, what comes behind that is left for later. */
 static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
 {
 	int added = 1;

@@ -146,6 +146,29 @@ START_TEST(all_readings_add_up_whatever_their_path)
 }
 END_TEST
 
+/* Numbers of the caller's are stored between the move and the reading: the interval is the same. */
+START_TEST(a_store_does_not_end_the_interval_of_a_move)
+{
+	struct ps_eventset *set = started();
+	long long own[1] = {0};
+	uint64_t timestamp = 0;
+
+	fake_set_cpu(2);
+	pass(100 * US);
+	take(set);
+	pass(600 * US);
+	fake_set_cpu(0);
+	fake_set_affinity("0");
+	check_ok(ps_store(set, own, 1, scene.root, &timestamp, NULL));
+	pass(400 * US);
+	count(10);
+	timestamp = take(set);
+	check_part(2, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	check_part(0, timestamp, 4, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Of so many moves the ring does not hold the records. */
 START_TEST(what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known)
 {
@@ -249,6 +272,7 @@ int main(void)
 
 	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);
 	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
+	tcase_add_test(tests, a_store_does_not_end_the_interval_of_a_move);
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
 	tcase_add_test(tests,
 	               what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known);

@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "support/scene.h"
 
+#include <errno.h>
 #include <perfsage/hooks.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -76,15 +77,35 @@ START_TEST(a_size_that_no_table_has_is_refused)
 }
 END_TEST
 
+/* What other files answer to the question whether they are events; and what tells nothing. */
+START_TEST(a_file_that_does_not_know_the_question_is_no_event)
+{
+	static const struct {
+		int error;
+		bool may_be;
+	} answers[] = {{EINVAL, false}, {ENOTTY, false}, {EBADF, false}, {EBADFD, false},
+	               {ENODEV, true},  {EPERM, true},   {ENOSYS, true}};
+
+	for (size_t index = 0; index < sizeof answers / sizeof answers[0]; index++) {
+		fake_fail(FAKE_IOCTL, 1, answers[index].error);
+		ck_assert_int_eq(ps__os_is_event(77), answers[index].may_be);
+		fake_fail(FAKE_IOCTL, 1, answers[index].error);
+		ck_assert_int_eq(ps__os_is_event_of(77, 5), answers[index].may_be);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("os");
 	TCase *tests = tcase_create("hooks");
+	TCase *files = scene_case(suite, "files");
 
 	tcase_add_test(tests, an_older_program_s_table_keeps_the_default_for_what_it_lacks);
 	tcase_add_test(tests,
 	               a_newer_program_s_table_is_taken_if_it_replaces_nothing_that_is_lacking);
 	tcase_add_test(tests, a_size_that_no_table_has_is_refused);
 	suite_add_tcase(suite, tests);
+	tcase_add_test(files, a_file_that_does_not_know_the_question_is_no_event);
 	return scene_run(suite);
 }
