@@ -16,11 +16,17 @@ int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 	return fd < 0 ? -errno : fd;
 }
 
-/* An event's own answers, of one that the kernel revoked for example; and those of a filter of
- * system calls, which tell nothing. Other files answer EBADF, ENOTTY, EINVAL and more. */
+/* Other files, which don't know the question, answer so. An event's own errors, as when the kernel
+ * revoked it, and those of a filter of system calls are others. */
 static bool may_be_event(int error)
 {
-	return error == ENODEV || error == EPERM || error == EACCES || error == ENOSYS;
+	static const int of_others[] = {EBADF, EBADFD, ENOTTY, EINVAL, ENXIO, EOPNOTSUPP};
+
+	for (size_t index = 0; index < sizeof of_others / sizeof of_others[0]; index++) {
+		if (error == of_others[index])
+			return false;
+	}
+	return true;
 }
 
 bool ps__os_is_event(int fd)
