@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far the counts of a run can be trusted: the attribution of all sets together, the residual
+/* The trust that the counts of a run deserve: the attribution of all sets together, the residual
  * and the coverage. */
 #include "tools/stat.h"
 

@@ -110,7 +110,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.clock = &set->recorder.clock;
 	fast->set.busy = &set->calls.busy;
 	fast->cpu = slot->cpu;
-	/* Of another task the switch ring alone tells. */
+	/* The switch ring alone tells of another task. */
 	fast->cpu_place =
 	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS

@@ -33,7 +33,7 @@ int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_
 /* Lasts as long as the set. */
 struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set);
 
-/* What a set has counted in all on one hardware thread, as another thread than its own sees it. */
+/* The totals of a set on one hardware thread, as another thread than its own sees them. */
 struct ps__peeked {
 	const struct ps__recording *recording;
 	const uint64_t *totals; /* in a row's order, without its timestamp */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What another thread has counted since its last boundary: the kernel's totals less what its nodes
- * have. It belongs to the innermost region that is counted there, if the thread makes no boundary
- * while this is done; else it is left for its next one.
+ * The counts of another thread since its last boundary are the kernel's totals less what its nodes
+ * have. They belong to the innermost region that is counted there, if the thread makes no boundary
+ * while this is done. Else they are left for its next one.
  */
 #include "region/rest.h"
 
@@ -17,7 +17,7 @@
 
 #define MOST_TURNS 1000
 
-/* What is missing in the nodes. */
+/* The counts that are missing in the nodes. */
 struct rest {
 	struct ps_paths *paths;
 	const struct ps__member *member;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What another thread has counted, up to now. */
+/* The counts of another thread, up to now. */
 #ifndef PS_REGION_REST_H
 #define PS_REGION_REST_H
 

@@ -32,7 +32,7 @@ static struct ps_region *region(const char *name)
 	return out;
 }
 
-/* What the root path and those below it have on a CPU; -1: anywhere. */
+/* The count of a path on a CPU; -1: anywhere. No names: the root path. */
 static long long count_of(const char *const *names, size_t depth, int cpu, enum ps_share share,
                           enum ps_attribution *label)
 {

@@ -78,8 +78,8 @@ static bool is_certain(const struct ps_value *value)
 	       value->attribution == PS_ATTRIBUTION_PINNED;
 }
 
-/* What is certain of a CPU lies between what was touched there for certain and what may have been.
- */
+/* A count that is certain lies between the pages that were touched there for certain, and those
+ * that may have been. */
 static void check_part(long steps, const struct ps_value *value, long long least, long long most)
 {
 	ck_assert_msg(!is_certain(value) || (value->value >= least && value->value <= most),

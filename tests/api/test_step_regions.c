@@ -71,7 +71,7 @@ static long long count_of(const struct ps_paths *paths, enum path which, int cpu
 	return value.value;
 }
 
-/* What each path had on each CPU since the last call. */
+/* The new counts of each path on each CPU since the last call. */
 static void take_counts(long long counts[2][2])
 {
 	struct ps_paths *paths = NULL;

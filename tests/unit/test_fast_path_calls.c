@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fast path of a reading costs, in system calls; and how long it stays open. */
+/* The system calls of the fast path of a reading; and how long it stays open. */
 #include "eventset/eventset.h"
 #include "support/scene.h"
 

@@ -77,7 +77,9 @@ START_TEST(a_size_that_no_table_has_is_refused)
 }
 END_TEST
 
-/* What other files answer to the question whether they are events; and what tells nothing. */
+/* Other files answer the question whether they are events in their own way; some answers tell
+ * nothing.
+ */
 START_TEST(a_file_that_does_not_know_the_question_is_no_event)
 {
 	static const struct {

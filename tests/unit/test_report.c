@@ -223,7 +223,7 @@ START_TEST(what_is_missing_is_said)
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
 	ck_assert_int_ne(ps_region_enter(region("solve")), PS_OK);
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
-	/* What the other thread counted can't be read. */
+	/* The other thread's counts can't be read. */
 	fake_fail_always(FAKE_READ, EIO);
 	take_paths();
 	check_report(PS_FORMAT_TEXT, NULL, "report_missing.txt");
