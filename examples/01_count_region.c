@@ -2,7 +2,8 @@
 /*
  * The smallest useful program: count a region of code, and show the counts where they happened.
  *
- *     cc -O2 01_count_region.c -o count_region $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 01_count_region.c -o count_region $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./count_region [ELEMENTS [REPEATS]]
  *
  * Look at the Thread lines: these are the hardware threads that this program ran on, and the label

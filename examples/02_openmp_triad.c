@@ -2,7 +2,8 @@
 /*
  * A team of OpenMP threads: each counts its own part of the STREAM triad, all in one tree.
  *
- *     cc -O2 -fopenmp 02_openmp_triad.c -o triad $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 -fopenmp 02_openmp_triad.c -o triad $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./triad [ELEMENTS [REPEATS]]
  *
  * A set counts the thread that starts it, so each thread has a set of its own, a clone of one

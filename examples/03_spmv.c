@@ -2,7 +2,8 @@
 /*
  * One kernel among others: the sparse matrix-vector product of a conjugate gradient solver.
  *
- *     cc -O2 03_spmv.c -o spmv $(pkg-config --cflags --libs perfsage) -lm
+ *     cc -O2 03_spmv.c -o spmv $(pkg-config --cflags --libs perfsage) -lm \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./spmv [EDGE [ITERATIONS]]
  *
  * The matrix is the 27-point stencil on a cube of EDGE^3 points (as in the HPCG benchmark) in CSR

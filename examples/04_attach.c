@@ -2,7 +2,8 @@
 /*
  * Watch the threads of another process, each by its tid.
  *
- *     cc -O2 -pthread 04_attach.c -o attach $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 -pthread 04_attach.c -o attach $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./attach PID [SECONDS]
  *     ./attach
  *

@@ -2,7 +2,8 @@
 /*
  * A history: one reading for each iteration, looked up by its timestamp, and as a whole.
  *
- *     cc -O2 05_history.c -o history $(pkg-config --cflags --libs perfsage) -lm
+ *     cc -O2 05_history.c -o history $(pkg-config --cflags --libs perfsage) -lm \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./history [EDGE [SWEEPS]]
  *
  * The kernel is a Jacobi sweep over a square plate with one hot edge. ps_accum with *timestamp == 0

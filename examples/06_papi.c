@@ -4,7 +4,8 @@
  * replaced, so that the counts are on the topology tree. What stood there before is in the
  * comments. Link it with PAPI and perfsage:
  *
- *     cc 06_papi.c $(pkg-config --cflags --libs perfsage papi)
+ *     cc 06_papi.c $(pkg-config --cflags --libs perfsage papi) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  */
 #include <papi.h>
 #include <perfsage.h>

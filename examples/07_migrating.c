@@ -2,7 +2,8 @@
 /*
  * A thread that is moved about: what did it do on which hardware thread?
  *
- *     cc -O2 07_migrating.c -o migrating $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 07_migrating.c -o migrating $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./migrating [PAGES]
  *
  * It touches PAGES fresh pages (1000 unless told), each of which is a page fault; is then moved to

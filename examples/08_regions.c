@@ -3,7 +3,8 @@
  * Counts by phase of a program and by place: a sparse solver's phases as regions, in a team of
  * OpenMP threads.
  *
- *     cc -O2 -fopenmp 08_regions.c -o regions $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 -fopenmp 08_regions.c -o regions $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./regions [ROWS [ROUNDS]]
  *
  * Each thread enters and leaves the regions by itself, in whatever order; it gets an event set of

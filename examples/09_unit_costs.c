@@ -3,7 +3,8 @@
  * Unit costs from a log: what one unit of each kind of work costs, though they are only measured
  * together.
  *
- *     cc -O2 09_unit_costs.c -o unit_costs $(pkg-config --cflags --libs perfsage)
+ *     cc -O2 09_unit_costs.c -o unit_costs $(pkg-config --cflags --libs perfsage) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./unit_costs [FILE [RECORDS]]
  *     perfsage log cost unit_costs.pslog --work A,B,C --of page-faults
  *

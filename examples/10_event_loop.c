@@ -2,7 +2,8 @@
 /*
  * An event loop: snapshots at its steps, and the intervals chosen afterwards.
  *
- *     cc -O2 10_event_loop.c -o event_loop $(pkg-config --cflags --libs perfsage) -pthread
+ *     cc -O2 10_event_loop.c -o event_loop $(pkg-config --cflags --libs perfsage) -pthread \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./event_loop [REQUESTS] [FILE]
  *
  * A server waits, accepts connections, and does what they ask for: so many units of the kinds A, B

@@ -2,7 +2,8 @@
 /*
  * First touch: on which NUMA node does the memory of each array lie?
  *
- *     cc -O2 11_sampler.c -o sampler $(pkg-config --cflags --libs perfsage) -pthread
+ *     cc -O2 11_sampler.c -o sampler $(pkg-config --cflags --libs perfsage) -pthread \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./sampler [THREADS]
  *
  * Linux puts a page on the NUMA node of the hardware thread that touches it first. A team of

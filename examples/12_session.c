@@ -2,7 +2,8 @@
 /*
  * Which threads touched how much new memory, and on which hardware threads?
  *
- *     cc -O2 12_session.c -o session $(pkg-config --cflags --libs perfsage) -pthread
+ *     cc -O2 12_session.c -o session $(pkg-config --cflags --libs perfsage) -pthread \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./session [PID]
  *
  * A session observes a process: this one, whose threads fill an array, or another one until it
