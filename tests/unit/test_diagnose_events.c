@@ -195,7 +195,7 @@ START_TEST(the_nth_call_may_fail)
 	            {FAKE_PERF_EVENT_OPEN, EINTR},
 	            {FAKE_OPEN, EMFILE},
 	            {FAKE_READ, EIO},
-	            {FAKE_IOCTL, EINVAL},
+	            {FAKE_IOCTL, EIO},
 	            {FAKE_MMAP, ENOMEM},
 	            {FAKE_LIST, EACCES},
 	            {FAKE_ALLOCATE, ENOMEM},
