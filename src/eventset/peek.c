@@ -6,10 +6,7 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 #include "eventset/take.h"
-
-/* The totals of CPUs are read one after the other: less than this is no waiting. */
-#define SKEW_NS          20000u
-#define INSTANCE_SKEW_NS 2000u
+#include "eventset/waiting.h"
 
 /* The CPU where the thread has been since its last fetch, by its migration records; -1: not known.
  * If it fetches meanwhile, the caller finds that out, and drops what is read here. */
@@ -48,7 +45,7 @@ static int peek_cpu(const struct ps_eventset *set, pid_t tid, uint16_t *mark)
 static bool peek_has_waited(const struct ps_eventset *set, const uint64_t *totals, size_t width)
 {
 	const struct ps__backend *backend = set->counters.backend;
-	uint64_t skew_ns = SKEW_NS + INSTANCE_SKEW_NS * backend->instances + backend->start_ns;
+	uint64_t skew_ns = ps__set_skew_ns(backend);
 
 	for (size_t group = 0; group < backend->groups; group++) {
 		uint64_t enabled_ns = totals[2 * group], ran_ns = 0;

@@ -8,11 +8,6 @@
  */
 #include "eventset/waiting.h"
 
-/* The enabled time of two instances differs by what reading them one after the other took, and
- * starting them: that is measured, as a hypervisor or an interrupt may come between. */
-#define SKEW_NS          20000u
-#define INSTANCE_SKEW_NS 2000u
-
 static uint64_t *start_of(const struct ps_eventset *set, size_t instance)
 {
 	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
@@ -156,8 +151,7 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 	     instance += set->counters.target.instance_count)
 		now += ps__set_assigned(set, instance)[2 * group] - start_of(set, instance)[group];
 	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew = SKEW_NS + INSTANCE_SKEW_NS * set->counters.backend->instances +
-	                set->counters.backend->start_ns;
+	uint64_t skew = ps__set_skew_ns(set->counters.backend);
 	clock_of(set)[group] += ran;
 	if ((int64_t)(passed - ran) <= (int64_t)skew)
 		return;

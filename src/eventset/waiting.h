@@ -6,6 +6,13 @@
 
 #include "eventset/eventset.h"
 
+/* The enabled time of two instances differs by what reading them one after the other took, and
+ * starting them: that is measured, as a hypervisor or an interrupt may come between. */
+static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
+{
+	return 20000u + 2000u * backend->instances + backend->start_ns;
+}
+
 /* Waiting is measured from now on: a start. */
 void ps__set_start_instances(struct ps_eventset *set);
 /* Counts and waiting times since the last fetch belong to nobody; the instance's totals were

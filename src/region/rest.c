@@ -161,13 +161,13 @@ static int rest_fill_rows(struct rest *rest)
 	uint64_t *known = ps__os_calloc(rest->count * rest_width(rest), sizeof *known);
 
 	rest->rows = ps__os_calloc(rest->count * (1 + rest_width(rest)), sizeof *rest->rows);
-	for (size_t index = 0; known && rest->rows && index < rest->count; index++) {
-		if (index == 0)
-			rest_sum_known(rest, known);
+	bool has_memory = known && rest->rows;
+	if (has_memory)
+		rest_sum_known(rest, known);
+	for (size_t index = 0; has_memory && index < rest->count; index++)
 		rest_fill_row(rest, index, known + index * rest_width(rest));
-	}
 	ps__os_free(known);
-	return known && rest->rows ? 0 : -1;
+	return has_memory ? 0 : -1;
 }
 
 /* Nothing is added before it is known that the thread stood still all the time. */

@@ -145,7 +145,7 @@ static bool try_once(long steps, bool *is_over)
 	return is_known;
 }
 
-/* How often other programs took the CPU from the thread. */
+/* The switches by which other programs took the CPU from the thread. */
 static long count_preemptions(void)
 {
 	struct rusage usage;
