@@ -101,10 +101,38 @@ START_TEST(later_intervals_belong_to_the_new_cpu_for_certain)
 }
 END_TEST
 
+/* Numbers of the caller's are stored between the move and the reading. */
+START_TEST(a_store_does_not_end_the_interval_of_a_move)
+{
+	const long long own[1] = {0};
+	uint64_t stored = 0;
+	struct scene scene;
+
+	wander_skip_if_obstructed();
+	open_scene(&scene);
+	wander_move(wander_cpu(1));
+	take(&scene);
+	wander_settle(&scene.work);
+	wander_touch(&scene.work, 6);
+	wander_move(wander_cpu(0));
+	check_ok(ps_store(scene.set, own, 1, scene.root, &stored, NULL));
+	wander_touch(&scene.work, 4);
+	uint64_t timestamp = take(&scene);
+	long long strays = wander_strays(&scene.work);
+	struct ps_value home = part(&scene, wander_cpu(0), timestamp),
+			away = part(&scene, wander_cpu(1), timestamp);
+	wander_check_count(home.value + away.value, 10, strays);
+	ck_assert_int_eq((int)home.attribution, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq((int)away.attribution, PS_ATTRIBUTION_MIXED);
+	close_scene(&scene);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
 	tcase_add_test(tests, the_interval_of_the_move_is_an_estimate_whose_sum_is_right);
 	tcase_add_test(tests, later_intervals_belong_to_the_new_cpu_for_certain);
+	tcase_add_test(tests, a_store_does_not_end_the_interval_of_a_move);
 }
 
 int main(void)

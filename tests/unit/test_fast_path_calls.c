@@ -36,6 +36,7 @@ START_TEST(an_attached_thread_that_stays_is_read_by_one_system_call)
 	check_ok(ps_start(set));
 	for (int index = 0; index < 3; index++)
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_ptr_nonnull(set->fast_path.root);
 	fake_count_reset();
 	for (int index = 0; index < 10; index++) {
 		fake_advance(PAGE_FAULTS, 2);
