@@ -4,6 +4,7 @@
  * before or after the set was started touch pages here and there, and keep account of it
  * themselves. Sees the installed header and the shared library alone.
  */
+#include "support/small.h"
 #include "wander.h"
 
 #include <pthread.h>
@@ -311,13 +312,14 @@ static struct ps_eventset *start_group(pid_t pid)
 START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
 {
 	struct ps_topology *topology = NULL;
+	int attempts = ps_test_size(40, 10);
 
 	wander_skip_if_obstructed();
 	check_ok(ps_topology_load(&topology, NULL));
 	pid_t pid = fork();
 	if (pid == 0)
 		fork_on_and_on();
-	for (int attempt = 0; attempt < 40; attempt++) {
+	for (int attempt = 0; attempt < attempts; attempt++) {
 		struct ps_eventset *set = start_group(pid);
 
 		check_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
@@ -346,6 +348,7 @@ static _Noreturn void fork_and_reap(void)
 START_TEST(a_process_can_be_read_while_children_come_and_end)
 {
 	struct ps_topology *topology = NULL;
+	int reads = ps_test_size(5000, 500);
 
 	wander_skip_if_obstructed();
 	check_ok(ps_topology_load(&topology, NULL));
@@ -353,7 +356,7 @@ START_TEST(a_process_can_be_read_while_children_come_and_end)
 	if (pid == 0)
 		fork_and_reap();
 	struct ps_eventset *set = start_group(pid);
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < reads; i++)
 		check_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
 	check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
 	ps_eventset_destroy(set);
