@@ -74,6 +74,7 @@ PS__INLINE int ps__boundary_leave(struct ps__member *member)
 
 	if (!PS__LIKELY(member->seen == member->depth))
 		return ps__member_leave_uncounted(member);
+	ps__node_prefetch_next(node);
 	int result = boundary_make_fast(member, node, level, &now_ns);
 	if (!PS__LIKELY(result == PS_OK)) {
 		uint64_t slow_ns = now_ns;

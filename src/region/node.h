@@ -145,17 +145,33 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
+/* A visit that takes longer than this waits for memory anyway. */
+#define PS__SHORT_VISIT_NS 1000
+
 /* The end of a visit needs all of these. They come from memory during the system call of its
  * beginning. The next one may be entered next: see above. */
 static inline void ps__node_prefetch(struct ps__node *node)
 {
 	const char *cell = (const char *)atomic_load_explicit(&node->cells, memory_order_relaxed);
+	const struct ps__node *next = atomic_load_explicit(&node->next, memory_order_relaxed);
 
-	__builtin_prefetch(&node->visits, 1);
+	__builtin_prefetch(&node->visits.shortest_ns, 1);
+	__builtin_prefetch(&node->visits.times[ps__visit_time_of(PS__SHORT_VISIT_NS)], 1);
 	__builtin_prefetch(cell, 1);
 	__builtin_prefetch(cell + 64, 1);
-	__builtin_prefetch(atomic_load_explicit(&node->next, memory_order_relaxed), 1);
+	__builtin_prefetch(next, 1);
 }
+
+/* The beginning of a visit of the next one needs its region, where the rate is. It comes during the
+ * system call of this visit's end. */
+static inline void ps__node_prefetch_next(const struct ps__node *node)
+{
+	const struct ps__node *next = atomic_load_explicit(&node->next, memory_order_relaxed);
+
+	if (next)
+		__builtin_prefetch(next->rate);
+}
+
 /* As long as nobody else sees the node. */
 void ps__node_free_cells(struct ps__node *node);
 
