@@ -5,6 +5,7 @@
  * instructions, so the truth is known for each CPU.
  */
 #include "lab.h"
+#include "support/small.h"
 
 #include <math.h>
 #include <sched.h>
@@ -197,7 +198,7 @@ START_TEST(no_value_far_from_the_truth_passes_for_a_count)
 
 	snprintf(context, sizeof context, "%2zu events, %9lu instructions, %3u moves", events,
 	         length, moved);
-	for (int repeat = 0; repeat < 2; repeat++) {
+	for (int repeat = 0; repeat < ps_test_size(2, 1); repeat++) {
 		int tries = 1;
 		while (try_job(events, length, moved, context) > 0)
 			ck_assert_msg(tries++ < MOST_TRIES,
