@@ -46,6 +46,7 @@ struct doctor {
 	bool is_json;
 	struct ps__json json;
 	struct tool_screen screen;
+	bool lacks_tree; /* hwloc's variables name one that can't be loaded */
 };
 
 static const char *doctor_colour_of(const struct doctor *doctor, enum ps_finding_state state)
@@ -91,6 +92,8 @@ static int doctor_show(const struct ps_finding *finding, void *context)
 	struct ps__buffer out = {0};
 	size_t columns = tool_columns(name, strlen(name));
 
+	doctor->lacks_tree |=
+	    !strcmp(finding->name, "tree") && finding->state == PS_FINDING_BLOCKED;
 	ps__buffer_add(&out, "%s%-*s%s", colour, STATE_COLUMNS,
 	               ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
 	tool_put(&out, name);
@@ -156,6 +159,8 @@ static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_
 	int code = ps_diagnose(options, doctor_show, doctor);
 	if (code == PS_OK)
 		printf("\nAll of these events can be counted.\n");
+	else if (code < 0 && doctor->lacks_tree)
+		printf("\nNothing is counted before the tree can be loaded.\n");
 	else if (code < 0)
 		printf("\nNot all of these events can be counted.\n");
 	if (code <= PS_OK) {

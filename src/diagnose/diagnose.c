@@ -176,8 +176,8 @@ int ps_diagnose(const struct ps_diagnose_options *options,
 		d->event_count = options->event_count;
 	}
 	result = diagnose_run(d);
-	if (result == 0 && d->code != PS_OK)
-		result = ps__fail(d->code, "%s", d->sentence);
+	if (result == 0 && d->failed.code != PS_OK)
+		result = ps__fail(d->failed.code, "%s", d->failed.sentence);
 	diagnose_destroy(d);
 	return result;
 }

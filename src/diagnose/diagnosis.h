@@ -31,6 +31,13 @@ struct ps__draft {
 	char gain[256];
 };
 
+/* What the call returns is the code of the first thing that fails, with its sentence. */
+struct ps__failed {
+	int event_code; /* of the first event that can't be counted by itself */
+	int code;
+	char sentence[1024];
+};
+
 struct ps__diagnosis {
 	int (*visit)(const struct ps_finding *finding, void *context);
 	void *context;
@@ -41,8 +48,7 @@ struct ps__diagnosis {
 	bool asks_papi;
 	/* Owns the default ones; NULL: there are none, or others were asked for */
 	struct ps_eventset *defaults;
-	int code;            /* of the first event that can't be counted */
-	char sentence[1024]; /* of the same */
+	struct ps__failed failed;
 
 	char status[4096]; /* /proc/self/status; "" if it can't be read */
 	long paranoid;     /* perf_event_paranoid, if paranoid_error is 0 */
@@ -71,8 +77,8 @@ ps__step ps__diagnose_cgroup, ps__diagnose_bpf;                                 
 ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
 ps__step ps__diagnose_papi;                                                     /* papi.c */
 
-/* events.c: an event can't be counted; the first one's code and sentence are
- * kept. */
+/* events.c: an event can't be counted, or the tree can't be loaded; the first
+ * one's code and sentence are kept. */
 void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);
 /* One event for itself; all together. */
 void ps__diagnose_event(struct ps__diagnosis *diagnosis, const char *name);

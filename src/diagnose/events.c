@@ -129,10 +129,10 @@ static enum ps_finding_state events_state_of(int code)
 
 void ps__diagnosis_fail(struct ps__diagnosis *d, int code)
 {
-	if (d->code != PS_OK)
+	if (d->failed.code != PS_OK)
 		return;
-	d->code = code;
-	snprintf(d->sentence, sizeof d->sentence, "%s", ps_error_detail());
+	d->failed.code = code;
+	snprintf(d->failed.sentence, sizeof d->failed.sentence, "%s", ps_error_detail());
 }
 
 void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
@@ -145,6 +145,8 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 	if (code != PS_OK) {
 		ps__draft_fact(d, events_state_of(code), "%s", ps_error_detail());
 		ps__diagnosis_fail(d, code);
+		if (d->failed.event_code == PS_OK)
+			d->failed.event_code = code;
 		return;
 	}
 	ps__draft_fact(
@@ -223,10 +225,10 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 {
 	size_t of_task = 0, of_cpu = 0;
 
-	if (d->code != PS_OK) {
-		d->draft.finding.code = d->code;
+	if (d->failed.event_code != PS_OK) {
+		d->draft.finding.code = d->failed.event_code;
 		ps__draft_fact(d, PS_FINDING_BLOCKED,
-		               "Not tried, as not every event can be counted for itself.");
+		               "Not tried, as not every event can be counted by itself.");
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
