@@ -192,7 +192,8 @@ int tool_names_add(struct tool_names *names, const char *list)
 	int found = 1;
 
 	while (found > 0) {
-		rest += rest ? strspn(rest, TOOL_BLANKS) : 0;
+		if (rest)
+			rest += strspn(rest, TOOL_BLANKS);
 		if (rest && *rest == '{') {
 			if (names_add_group(names, &rest) < 0)
 				return -1;

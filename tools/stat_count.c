@@ -131,8 +131,9 @@ static bool count_add_named(struct ps_eventset *model, const struct stat_options
 	bool is_good = true;
 
 	for (size_t index = 0, group = 0; index < options->events.count;) {
-		const struct tool_name_group *next = &options->events.groups[group];
-		if (group < options->events.group_count && next->first == index) {
+		const struct tool_name_group *next =
+		    group < options->events.group_count ? &options->events.groups[group] : NULL;
+		if (next && next->first == index) {
 			is_good &= count_add_group(model, &options->events, next, &countable);
 			index = next->end;
 			group++;

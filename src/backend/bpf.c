@@ -300,11 +300,11 @@ static int look_for_failures(struct ps__bpf *bpf)
 static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct ps__bpf *bpf = bpf_of(backend);
-	struct clock *clock = &bpf->clocks[instance];
 	uint64_t until_ns = bpf->is_counting ? ps__os_now_ns() : bpf->stopped_ns;
 
 	if (!bpf->is_open)
 		return PS_OK;
+	struct clock *clock = &bpf->clocks[instance];
 	int result = instance == 0 ? ps__bpf_check(&bpf->kernel) : PS_OK;
 	if (result == PS_OK)
 		result = look_at(bpf, instance);

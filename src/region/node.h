@@ -152,13 +152,13 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
  * beginning. The next one may be entered next: see above. */
 static inline void ps__node_prefetch(struct ps__node *node)
 {
-	const char *cell = (const char *)atomic_load_explicit(&node->cells, memory_order_relaxed);
+	uintptr_t cell = (uintptr_t)atomic_load_explicit(&node->cells, memory_order_relaxed);
 	const struct ps__node *next = atomic_load_explicit(&node->next, memory_order_relaxed);
 
 	__builtin_prefetch(&node->visits.shortest_ns, 1);
 	__builtin_prefetch(&node->visits.times[ps__visit_time_of(PS__SHORT_VISIT_NS)], 1);
-	__builtin_prefetch(cell, 1);
-	__builtin_prefetch(cell + 64, 1);
+	__builtin_prefetch((const void *)cell, 1);
+	__builtin_prefetch((const void *)(cell + 64), 1);
 	__builtin_prefetch(next, 1);
 }
 
