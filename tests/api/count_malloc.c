@@ -5,6 +5,8 @@
  */
 #include "api/count_malloc.h"
 
+#include "support/sanitizer.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -15,15 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifdef __has_feature
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||   \
-    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer) || \
-    HAS_FEATURE(memory_sanitizer)
+#if PS_TEST_HAS_SANITIZER
 
 long count_malloc(void)
 {

@@ -3,16 +3,11 @@
 #ifndef PS_TESTS_STEP_H
 #define PS_TESTS_STEP_H
 
+#include "support/sanitizer.h"
+
 #include <stdbool.h>
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define STEP_HAS_SANITIZER 1
-#endif
-#endif
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(STEP_HAS_SANITIZER)
+#if defined(__x86_64__) && !PS_TEST_HAS_SANITIZER
 #define STEP_IS_POSSIBLE 1
 
 #define STEP_TRAP_FLAG 0x100

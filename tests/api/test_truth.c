@@ -15,15 +15,6 @@
 
 #define EVENT "page-faults:u"
 
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define HAS_THREAD_SANITIZER 1
-#endif
-
 struct work {
 	int cpu;
 	size_t pages;
@@ -128,7 +119,7 @@ static struct ps_eventset *make_model(const char **reason)
 	struct ps_eventset *model = NULL;
 	int result;
 
-#ifdef HAS_THREAD_SANITIZER
+#if PS_TEST_HAS_THREAD_SANITIZER
 	*reason = "ThreadSanitizer writes a trace, whose pages are faulted in, too";
 	return NULL;
 #endif

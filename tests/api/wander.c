@@ -16,21 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#if __has_feature(address_sanitizer)
-#define HAS_ADDRESS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define HAS_THREAD_SANITIZER 1
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ADDRESS_SANITIZER 1
-#endif
-
 static cpu_set_t first_mask;
 static enum wander_means means;
 
@@ -119,7 +104,7 @@ unsigned wander_random(unsigned *seed, unsigned limit)
 
 bool wander_has_thread_sanitizer(void)
 {
-#ifdef HAS_THREAD_SANITIZER
+#if PS_TEST_HAS_THREAD_SANITIZER
 	return true;
 #else
 	return false;
@@ -129,7 +114,7 @@ bool wander_has_thread_sanitizer(void)
 void wander_check_count(long long counted, long long expected, long long strays)
 {
 	ck_assert_int_ge(counted, expected);
-#ifdef HAS_ADDRESS_SANITIZER
+#if PS_TEST_HAS_ADDRESS_SANITIZER
 	(void)strays;
 #else
 	ck_assert_msg(counted <= expected + strays,

@@ -22,7 +22,7 @@ extern const size_t machine_widths[WIDTHS];
  * that fits the one is too small for the other. */
 static inline int machine_count(void)
 {
-#ifdef PS_TESTS_LOOK_AT_MEMORY
+#if PS_TEST_HAS_ADDRESS_SANITIZER
 	int most = MACHINES - 1;
 #else
 	int most = MACHINES;

@@ -4,6 +4,8 @@
 #ifndef PS_TESTS_SKIP_H
 #define PS_TESTS_SKIP_H
 
+#include "support/sanitizer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,17 +31,5 @@ static inline int ps_test_is_in_valgrind(void)
 
 	return preload && strstr(preload, "vgpreload");
 }
-
-#ifdef __SANITIZE_THREAD__
-#define PS_TEST_HAS_THREAD_SANITIZER 1
-#else
-#define PS_TEST_HAS_THREAD_SANITIZER 0
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PS_TEST_HAS_SANITIZER 1
-#else
-#define PS_TEST_HAS_SANITIZER 0
-#endif
 
 #endif

@@ -7,6 +7,8 @@
 #ifndef PS_TESTS_SMALL_H
 #define PS_TESTS_SMALL_H
 
+#include "support/sanitizer.h"
+
 #include <stdlib.h>
 
 static inline int ps_test_size(int full, int small)
@@ -16,22 +18,10 @@ static inline int ps_test_size(int full, int small)
 	return wanted && *wanted && *wanted != '0' ? small : full;
 }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PS_TESTS_LOOK_FOR_RACES 1
-#elif __has_feature(address_sanitizer)
-#define PS_TESTS_LOOK_AT_MEMORY 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define PS_TESTS_LOOK_FOR_RACES 1
-#elif defined(__SANITIZE_ADDRESS__)
-#define PS_TESTS_LOOK_AT_MEMORY 1
-#endif
-
 /* ThreadSanitizer finds nothing in a test with one thread, and makes it slow. */
 static inline int ps_test_serial_size(int full, int small)
 {
-#ifdef PS_TESTS_LOOK_FOR_RACES
+#if PS_TEST_HAS_THREAD_SANITIZER
 	(void)full;
 	return small;
 #else

@@ -218,6 +218,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/scene.h \
 	tests/support/screen.c \
 	tests/support/screen.h \
+	tests/support/sanitizer.h \
 	tests/support/skip.h \
 	tests/support/small.h \
 	tests/support/task_records.c \
