@@ -357,14 +357,15 @@ static void collect_flush(void)
 	collect_leave();
 }
 
-/* The caller has entered. */
+/* The caller has entered. Marks are heard until the report is there: a thread that goes on would
+ * stay in the region where its last mark was heard, and what it counts meanwhile belonged there. */
 static int collect_end(bool measures)
 {
 	int result = PS_OK;
 
 	if (collect_is_own()) {
-		ps__listen_set(NULL);
 		result = collect_process_report(&collect.process, measures);
+		ps__listen_set(NULL);
 		/* Other threads may be in the midst of a visit: what they use stays. */
 		atomic_store(&collect.heard, NULL);
 		collect.generation = 0;

@@ -157,6 +157,32 @@ static void work_without_name(void)
 	}
 }
 
+/* A thread that goes on when the process ends: all its pages are in "page". Several keep the CPUs
+ * from the thread that writes the report. */
+static void *work_on(void *unused)
+{
+	PS_REGION_BEGIN("going");
+	for (;;) {
+		PS_REGION("page")
+		{
+			touch(1);
+		}
+		for (volatile int turn = 0; turn < 20000; turn++)
+			;
+	}
+	return unused;
+}
+
+static void begin_threads_that_go_on(void)
+{
+	pthread_t thread;
+
+	for (int index = 0; index < 8; index++) {
+		if (pthread_create(&thread, NULL, work_on, NULL) == 0)
+			usleep(5000);
+	}
+}
+
 /* Marks that can't be heard, or not to their end. */
 static void work_badly(const char *how)
 {
@@ -164,6 +190,8 @@ static void work_badly(const char *how)
 		work_without_memory();
 	if (strcmp(how, "unnamed") == 0)
 		work_without_name();
+	if (strcmp(how, "going") == 0)
+		begin_threads_that_go_on();
 	if (strcmp(how, "inside") == 0) {
 		PS_REGION("unfinished")
 		{
@@ -220,7 +248,7 @@ static void work_without_descriptors(void)
 /* marked THREADS
  * [fork|late|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
  *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child|
- *                 starved|unnamed|inside|few] */
+ *                 starved|unnamed|inside|few|going] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
