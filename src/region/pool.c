@@ -14,10 +14,11 @@
 
 #include <math.h>
 
-/* The root path has no visits, but for a damaged file's. */
+/* The root path has no visits, but for a damaged file's. Where there are counts, a visit that
+ * wasn't over yet was counted, and the process has extrapolated it. */
 static bool pool_has_none(const struct ps_path *path)
 {
-	return path->parent && path->visits.count > 0 && path->visits.counted == 0;
+	return path->parent && path->visits.count > 0 && path->visits.counted == 0 && !path->parts;
 }
 
 /* The visits around it were counted: these are to be extrapolated by themselves. */
@@ -112,7 +113,7 @@ int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process)
 	}
 	result = ps__paths_add(paths, process);
 	for (struct ps_path *path = process->root; path && result == 0; path = path->next_made) {
-		path->path->pooled += path->visits.counted ? path->visits.count : 0;
+		path->path->pooled += pool_has_none(path) ? 0 : path->visits.count;
 		if (!pool_is_to_be_estimated(path))
 			continue;
 		path->path->unchosen += path->visits.count;

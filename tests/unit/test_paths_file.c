@@ -214,6 +214,44 @@ START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 }
 END_TEST
 
+/* A visit that isn't over yet is the only one that was counted, and stands for those that were not:
+ * the process has extrapolated it, and that is not done again. */
+START_TEST(a_visit_that_goes_on_is_extrapolated_once)
+{
+	struct other other;
+	struct ps_value before, after;
+	size_t bytes;
+	int left = 0;
+
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_seed(regions.profile, 1));
+	check_ok(ps_region_set_one_in(region("solve"), 4));
+	for (;; left++) {
+		check_ok(ps_region_enter(region("solve")));
+		fake_advance(PAGE_FAULTS, 1000);
+		take_paths();
+		if (ps_path_value(path_of("solve"), scene.root, EVENT, PS_SHARE_EXCLUSIVE,
+		                  &before) == PS_OK)
+			break;
+		check_ok(ps_region_leave(region("solve")));
+	}
+	ck_assert_int_gt(left, 0);
+	ck_assert_int_eq(before.value, 1000 * (1 + left));
+	char *text = save(&bytes);
+	other_begin(&other);
+	check_ok(load(&other, text, bytes));
+	check_ok(ps__paths_pool(&other.paths));
+	check_ok(
+	    ps_path_value(find(&other, "solve"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &after));
+	ck_assert_int_eq(after.value, before.value);
+	ck_assert_int_eq(after.attribution, before.attribution);
+	check_ok(ps_region_leave(region("solve")));
+	other_end(&other);
+	free(text);
+	regions_end();
+}
+END_TEST
+
 static void add_to_part(struct ps_path *path, int cpu, const struct ps_value *value)
 {
 	struct ps__part *part = ps__paths_get_part(path, ps_topology_thread(scene.topology, cpu));
@@ -372,6 +410,7 @@ int main(void)
 	tcase_add_test(tests, what_is_loaded_is_what_was_saved);
 	tcase_add_test(tests, paths_of_several_processes_add_up);
 	tcase_add_test(tests, visits_of_a_process_that_counted_none_are_estimated_from_the_others);
+	tcase_add_test(tests, a_visit_that_goes_on_is_extrapolated_once);
 	tcase_add_test(tests, a_sampled_path_that_lacks_counts_has_no_lower_bound);
 	tcase_add_test(tests, a_part_that_lacks_counts_leaves_an_estimate);
 	tcase_add_test(tests, other_events_are_refused);
