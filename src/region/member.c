@@ -174,8 +174,9 @@ static void member_doubt(struct ps__node *node, enum ps__doubt doubt)
 void ps__member_lose(struct ps__member *member, size_t common)
 {
 	if (!member->last.has_failed || member->last.common > common)
-		member->last.common = common;
-	member->last.has_failed = true;
+		__atomic_store_n(&member->last.common, common, __ATOMIC_RELAXED);
+	/* Pairs with ps__member_failed_by_other. */
+	__atomic_store_n(&member->last.has_failed, true, __ATOMIC_RELEASE);
 	member_doubt(ps__member_counted(member), PS__LACKS);
 }
 
@@ -228,7 +229,7 @@ int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *
 		ps__profile_note(member->profile, PS__FAULT_FAILED);
 		return result;
 	}
-	member->last.has_failed = false;
+	__atomic_store_n(&member->last.has_failed, false, __ATOMIC_RELAXED);
 	return PS_OK;
 }
 

@@ -51,8 +51,8 @@ struct ps__member {
 	struct ps__fast_path *fast; /* the set's */
 	struct ps__level *levels;
 	size_t room; /* that levels has */
-	/* Others look at these two, the nodes of levels, and last.ns (rest.c). So they are changed
-	 * by atomic stores, and levels is by the profile's lock. */
+	/* Others look at these two, the nodes of levels, and at what is in last but its mark
+	 * (rest.c). So they are changed by atomic stores, and levels is by the profile's lock. */
 	size_t depth;
 	size_t seen; /* of these levels, the outermost, are counted; those inside are not */
 	struct ps__node *root;
@@ -290,6 +290,22 @@ static inline const struct ps__node *ps__member_counted_by_other(const struct ps
 		return NULL;
 	return seen ? __atomic_load_n(&member->levels[seen - 1].node, __ATOMIC_RELAXED)
 	            : member->root;
+}
+
+/* The same, where the last boundary failed: the innermost that was open all the time since the one
+ * before it. NULL: it did not fail. counted is what the call above has returned. */
+static inline const struct ps__node *ps__member_failed_by_other(const struct ps__member *member,
+                                                                const struct ps__node *counted)
+{
+	if (!__atomic_load_n(&member->last.has_failed, __ATOMIC_ACQUIRE))
+		return NULL;
+	size_t common = __atomic_load_n(&member->last.common, __ATOMIC_RELAXED);
+	size_t seen = __atomic_load_n(&member->seen, __ATOMIC_RELAXED);
+
+	if (common >= seen)
+		return counted;
+	return common ? __atomic_load_n(&member->levels[common - 1].node, __ATOMIC_RELAXED)
+	              : member->root;
 }
 
 /* ended.c: what one thread counted that has ended. The caller holds the profile's lock. */

@@ -21,7 +21,9 @@
 struct rest {
 	struct ps_paths *paths;
 	const struct ps__member *member;
-	struct ps_path *path;
+	struct ps_path *path;      /* what the counts belong to */
+	struct ps_path *innermost; /* and the time: another one where the last boundary failed */
+	bool has_failed;
 	const struct ps__recording *recording;
 	const struct ps__peeked *peeked;
 	size_t count;           /* of peeked, and of rows */
@@ -170,6 +172,24 @@ static int rest_fill_rows(struct rest *rest)
 	return has_memory ? 0 : -1;
 }
 
+/* A boundary that fails changes no node. */
+static bool rest_has_failed_since(const struct rest *rest)
+{
+	return __atomic_load_n(&rest->member->last.has_failed, __ATOMIC_ACQUIRE) !=
+	       rest->has_failed;
+}
+
+/* As the next boundary will do it: see ps__member_lose. */
+static void rest_doubt(const struct rest *rest)
+{
+	rest->path->doubt |= PS__HAS_OTHERS;
+	rest->path->visits.on_cpu_ns = UINT64_MAX;
+	if (rest->innermost == rest->path)
+		return;
+	rest->innermost->doubt |= PS__LACKS;
+	rest->innermost->visits.on_cpu_ns = UINT64_MAX;
+}
+
 /* Nothing is added before it is known that the thread stood still all the time. */
 static int rest_add_all(struct rest *rest, uint64_t begun)
 {
@@ -179,12 +199,14 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 	rest->recording = rest->peeked[0].recording;
 	if (rest_fill_rows(rest) < 0)
 		return -1;
-	if (rest_has_gone_on(rest->member, begun))
+	if (rest_has_gone_on(rest->member, begun) || rest_has_failed_since(rest))
 		return 1;
+	if (rest->has_failed)
+		rest_doubt(rest);
 	for (size_t index = 0; index < rest->count && added == 0; index++)
 		added = rest_add_row(rest, index);
 	if (added == 0 && rest->now_ns > last_ns)
-		rest->path->visits.wall_ns += rest->now_ns - last_ns;
+		rest->innermost->visits.wall_ns += rest->now_ns - last_ns;
 	return added;
 }
 
@@ -193,11 +215,14 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 static int rest_add(struct ps_paths *paths, const struct ps__member *member, uint64_t begun)
 {
 	const struct ps__node *node = ps__member_counted_by_other(member);
-	struct rest rest = {.paths = paths, .member = member};
+	const struct ps__node *failed = node ? ps__member_failed_by_other(member, node) : NULL;
+	struct rest rest = {.paths = paths, .member = member, .has_failed = failed != NULL};
 	struct ps__peeked *peeked = NULL;
 
-	rest.path = node ? node->path : NULL;
-	if (!rest.path || rest.path->paths != paths)
+	rest.innermost = node ? node->path : NULL;
+	rest.path = failed ? failed->path : rest.innermost;
+	if (!rest.innermost || rest.innermost->paths != paths || !rest.path ||
+	    rest.path->paths != paths)
 		return 1;
 	rest.count = ps__set_peek(member->set, member->tid, &peeked);
 	rest.peeked = peeked;

@@ -173,12 +173,77 @@ START_TEST(a_lower_bound_is_of_what_was_counted)
 }
 END_TEST
 
+static pthread_barrier_t turn;
+
+static void wait_turn(void)
+{
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+}
+
+/* Looked at behind a boundary that failed, at the end of "inner" and then at its beginning. */
+static void *go_on_unread(void *context)
+{
+	(void)context;
+	fake_set_cpu(1);
+	check_ok(ps_region_enter(region("outer")));
+	visit_counting(region("inner"), 2);
+	check_ok(ps_region_enter(region("inner")));
+	fake_advance(PAGE_FAULTS, 30);
+	fake_fail_always(FAKE_READ, EIO);
+	ck_assert_int_ne(ps_region_leave(region("inner")), PS_OK);
+	fake_fail_always(FAKE_READ, 0);
+	fake_advance(PAGE_FAULTS, 400);
+	wait_turn();
+	check_ok(ps_region_leave(region("outer")));
+	check_ok(ps_region_enter(region("around")));
+	fake_advance(PAGE_FAULTS, 5);
+	fake_fail_always(FAKE_READ, EIO);
+	ck_assert_int_ne(ps_region_enter(region("inside")), PS_OK);
+	fake_fail_always(FAKE_READ, 0);
+	fake_advance(PAGE_FAULTS, 6);
+	wait_turn();
+	check_ok(ps_profile_leave(regions.profile));
+	return NULL;
+}
+
+static void expect_doubt(void)
+{
+	take_paths();
+	expect_count("outer/inner", PS_SHARE_EXCLUSIVE, 2, PS_STATUS_INCOMPLETE);
+	expect_count("outer", PS_SHARE_EXCLUSIVE, 430, PS_STATUS_SCALED);
+	ck_assert_uint_eq(visits_of("outer").on_cpu_ns, UINT64_MAX);
+}
+
+START_TEST(a_running_thread_whose_boundary_failed_is_in_doubt)
+{
+	pthread_t thread;
+
+	regions_begin(EVENT, "minor-faults", NULL);
+	pthread_barrier_init(&turn, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, go_on_unread, NULL), 0);
+	pthread_barrier_wait(&turn);
+	expect_doubt();
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+	expect_doubt();
+	expect_count("around", PS_SHARE_EXCLUSIVE, 11, PS_STATUS_SCALED);
+	pthread_barrier_wait(&turn);
+	pthread_join(thread, NULL);
+	take_paths();
+	expect_count("around", PS_SHARE_EXCLUSIVE, 11, PS_STATUS_SCALED);
+	pthread_barrier_destroy(&turn);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_region_without_a_reading_at_its_end_lacks_counts);
 	tcase_add_test(tests, a_region_without_a_reading_at_its_beginning_lacks_counts);
 	tcase_add_test(tests, a_thread_that_can_not_be_read_any_more_lacks_counts);
 	tcase_add_test(tests, a_path_told_apart_without_a_reading_lacks_counts);
+	tcase_add_test(tests, a_running_thread_whose_boundary_failed_is_in_doubt);
 }
 
 int main(void)
