@@ -47,11 +47,17 @@ static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 	return !odd && !ps__set_is_busy(member->set);
 }
 
-/* The same, after a boundary that is being made; but a call that was left stays so. */
-static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
+/* Waits until a boundary that is being made has come to its end; but a call that was left stays so.
+ */
+static void rest_wait(const struct ps__member *member)
 {
 	for (unsigned turn = 0; turn < MOST_TURNS && ps__set_is_busy(member->set); turn++)
 		sched_yield();
+}
+
+static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
+{
+	rest_wait(member);
 	return rest_look(member, sequences);
 }
 
@@ -269,8 +275,12 @@ int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member)
 bool ps__rest_is_known(const struct ps__member *member)
 {
 	struct ps__peeked *peeked = NULL;
-	bool is_known = member->set && ps__set_peek(member->set, member->tid, &peeked) > 0;
 
+	if (!member->set)
+		return false;
+	rest_wait(member);
+	bool is_known =
+	    !ps__set_is_busy(member->set) && ps__set_peek(member->set, member->tid, &peeked) > 0;
 	ps__os_free(peeked);
 	return is_known;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions whose counts could not all be read: paths that lack some, and those that have others'. */
+#include "region/boundary.h"
 #include "support/regions.h"
 
 #include <errno.h>
@@ -237,6 +238,44 @@ START_TEST(a_running_thread_whose_boundary_failed_is_in_doubt)
 }
 END_TEST
 
+/* As a jump out of a handler leaves a boundary. */
+static void *stay_in_boundary(void *context)
+{
+	(void)context;
+	for (int visit = 0; visit < 10; visit++)
+		visit_counting(region("before"), 0);
+	check_ok(ps_region_enter(region("outer")));
+	fake_advance(PAGE_FAULTS, 1000);
+	ck_assert(ps__own.member->fast->set.busy != NULL);
+	__atomic_store_n(ps__own.member->fast->set.busy, 16, __ATOMIC_RELEASE);
+	wait_turn();
+	__atomic_store_n(ps__own.member->fast->set.busy, 0, __ATOMIC_RELEASE);
+	check_ok(ps_profile_leave(regions.profile));
+	return NULL;
+}
+
+/* What it has counted since can't be told, and that is said. */
+START_TEST(a_thread_that_left_a_boundary_is_inside)
+{
+	pthread_t thread;
+
+	regions_begin(EVENT, NULL);
+	pthread_barrier_init(&turn, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, stay_in_boundary, NULL), 0);
+	pthread_barrier_wait(&turn);
+	take_paths();
+	ck_assert_int_eq(all("", -1), 0);
+	ck_assert_uint_eq(faults_of_profile().inside, 1);
+	pthread_barrier_wait(&turn);
+	pthread_join(thread, NULL);
+	take_paths();
+	ck_assert_int_eq(all("", -1), 1000);
+	ck_assert_uint_eq(faults_of_profile().inside, 0);
+	pthread_barrier_destroy(&turn);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_region_without_a_reading_at_its_end_lacks_counts);
@@ -254,7 +293,9 @@ int main(void)
 
 	tcase_add_test(tests, what_one_thread_lacks_the_path_lacks);
 	add_tests(scene_case(suite, "automatic"));
-	add_tests(scene_case_instances(suite, "per-CPU"));
+	TCase *instances = scene_case_instances(suite, "per-CPU");
+	add_tests(instances);
+	tcase_add_test(instances, a_thread_that_left_a_boundary_is_inside);
 	add_tests(scene_case_records(suite, "records"));
 	add_tests(last_cpu);
 	tcase_add_test(last_cpu, a_lower_bound_is_of_what_was_counted);
