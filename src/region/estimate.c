@@ -140,7 +140,7 @@ static int estimate_add(const struct ps_path *raw)
 	int result = 0;
 
 	estimate_add_times(raw->path, raw, raw->estimate.whole);
-	if (raw->unchosen)
+	if (raw->unchosen || raw->open)
 		raw->parent->path->estimate.has_others = true;
 	for (const struct ps_path *inner = raw; inner->parent && result == 0;
 	     inner = inner->parent) {
@@ -163,11 +163,10 @@ static int estimate_add(const struct ps_path *raw)
 static double estimate_factor(const struct ps_path *raw)
 {
 	double counted = (double)(raw->pooled ? raw->pooled : raw->visits.counted);
+	double unchosen = (double)(raw->unchosen || counted > 0 ? raw->unchosen : raw->open);
 
-	if (!raw->unchosen)
-		return 1;
 	counted = fmax(counted, 1);
-	return (counted + (double)raw->unchosen) / counted;
+	return (counted + unchosen) / counted;
 }
 
 /* Counts of visits that were not counted may be in each part, whatever was taken off. */

@@ -125,6 +125,7 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from)
 
 	to->doubt |= from->doubt;
 	to->unchosen += from->unchosen;
+	to->open += from->open;
 	to->paths->is_sampled |= from->unchosen > 0 || (from->rate && from->rate->one_in != 1);
 	sum->count += visits->count;
 	sum->counted += visits->counted;
@@ -290,6 +291,18 @@ static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 	}
 }
 
+/* The outermost visit that goes on and isn't counted: what it counts is in the path around it. */
+static void paths_add_open(const struct ps_paths *paths, const struct ps__member *member)
+{
+	size_t depth = __atomic_load_n(&member->depth, __ATOMIC_ACQUIRE);
+	size_t seen = __atomic_load_n(&member->seen, __ATOMIC_RELAXED);
+	const struct ps__node *node =
+	    seen < depth ? __atomic_load_n(&member->levels[seen].node, __ATOMIC_RELAXED) : NULL;
+
+	if (node && node->path && node->path->paths == paths)
+		node->path->open++;
+}
+
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member)
 {
 	if (paths_make_room(paths, member) < 0)
@@ -312,6 +325,7 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		     value = paths_next_value(value))
 			paths_add_value(node, value);
 	}
+	paths_add_open(paths, member);
 	return 0;
 }
 

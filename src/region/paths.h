@@ -51,6 +51,7 @@ struct ps_path {
 	const struct ps__rate *rate; /* at which it was counted; NULL: the root path, or any */
 	unsigned doubt;              /* of enum ps__doubt, of all threads */
 	uint64_t unchosen;           /* visits, as those of struct ps__visits */
+	uint64_t open;               /* the same, of those that are not over yet */
 	uint64_t pooled;             /* of loaded paths: visits of processes that counted some */
 	struct ps__other_visits *others; /* of loaded paths: the other processes' visits */
 	struct ps_visits visits;

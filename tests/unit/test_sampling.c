@@ -370,9 +370,30 @@ START_TEST(bad_arguments_of_sampling_are_refused)
 }
 END_TEST
 
+/* A visit that isn't counted and goes on: what it counts is in the path around it. */
+START_TEST(an_open_visit_that_is_not_counted_makes_the_path_around_it_an_estimate)
+{
+	struct ps_value value;
+
+	regions_begin(EVENT, NULL);
+	check_ok(ps_region_set_one_in(region("s"), UINT64_MAX));
+	check_ok(ps_region_enter(region("s")));
+	fake_advance(PAGE_FAULTS, 500);
+	take_paths();
+	value = value_of("", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.value, 500);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	ck_assert_uint_eq(value.flags & PS_VALUE_SAMPLED, PS_VALUE_SAMPLED);
+	check_ok(ps_region_leave(region("s")));
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, one_visit_in_10_is_near_the_truth);
+	tcase_add_test(tests,
+	               an_open_visit_that_is_not_counted_makes_the_path_around_it_an_estimate);
 	tcase_add_test(tests, sampled_regions_may_nest);
 	tcase_add_test(tests, threads_with_few_visits_are_extrapolated_together);
 }
