@@ -276,7 +276,7 @@ static char *report_name_beside(const struct collect_report *report, const char 
 		return NULL;
 	ps__buffer_add(&name, "%s.%d.%" PRIu64 ".%s", report->settings->output, (int)getpid(),
 	               report->began_ns, end);
-	char *copy = name.failed ? NULL : strdup(ps__buffer_text(&name));
+	char *copy = name.failed ? NULL : ps__os_strdup(ps__buffer_text(&name));
 	ps__buffer_clear(&name);
 	return copy;
 }
@@ -317,8 +317,8 @@ int collect_report_flush(const struct collect_report *report)
 	if (made.text)
 		result = report_flush_to(&made, whole, begun);
 	free(made.text);
-	free(whole);
-	free(begun);
+	ps__os_free(whole);
+	ps__os_free(begun);
 	return result;
 }
 
@@ -328,7 +328,7 @@ static void report_drop_flushed(const struct collect_report *report)
 
 	if (whole)
 		unlink(whole);
-	free(whole);
+	ps__os_free(whole);
 }
 
 static bool report_is_filled(const struct stat *what)

@@ -4,6 +4,7 @@
 #include "collect/process.h"
 #include "support/scene.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <perfsage/region.h>
 #include <stdio.h>
@@ -108,6 +109,46 @@ START_TEST(beginning_costs_the_time_of_its_thread)
 }
 END_TEST
 
+/* The number of files, all of which end so. */
+static int count_files(const char *folder, const char *end)
+{
+	DIR *stream = opendir(folder);
+	int count = 0;
+
+	ck_assert_ptr_nonnull(stream);
+	for (struct dirent *entry; (entry = readdir(stream));) {
+		if (*entry->d_name == '.')
+			continue;
+		ck_assert_ptr_nonnull(strstr(entry->d_name, end));
+		ck_assert_int_eq(unlinkat(dirfd(stream), entry->d_name, 0), 0);
+		count++;
+	}
+	closedir(stream);
+	return count;
+}
+
+START_TEST(a_flush_without_memory_leaves_no_file)
+{
+	char folder[] = "/tmp/perfsage-XXXXXX", output[sizeof folder + 8];
+	bool has_failed = true;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(output, sizeof output, "%s/report", folder);
+	setenv("PERFSAGE_OUTPUT", output, 1);
+	struct collect_process process = begin(NULL);
+	for (unsigned nth = 1; has_failed; nth++) {
+		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
+		collect_process_flush(&process);
+		has_failed = fake_fail_happened();
+		fake_fail(FAKE_ALLOCATE, 0, 0);
+		ck_assert_int_eq(count_files(folder, ".part"), has_failed ? 0 : 1);
+	}
+	end(&process);
+	collect_settings_clear(&process.settings);
+	rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collect");
@@ -118,5 +159,6 @@ int main(void)
 	tcase_add_test(tests, settings_are_read_once);
 	tcase_add_test(tests, a_child_that_is_not_counted_keeps_its_settings);
 	tcase_add_test(tests, beginning_costs_the_time_of_its_thread);
+	tcase_add_test(tests, a_flush_without_memory_leaves_no_file);
 	return scene_run(suite);
 }
