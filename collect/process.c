@@ -220,7 +220,8 @@ void collect_process_flush(const struct collect_process *process)
 {
 	struct process_report made;
 
-	if (process_make_report(process, true, &made) != PS_OK)
+	if (!collect_report_has_file(&process->settings) ||
+	    process_make_report(process, true, &made) != PS_OK)
 		return;
 	if (collect_report_flush(&made.report) == PS_OK)
 		process_note_report("flushed", &made.report);

@@ -265,15 +265,18 @@ static int report_fail(const char *name, int error)
 	return ps__fail(PS_ESYS, "'%s' can't be written: %s", name, strerror(error));
 }
 
-/* "OUTPUT.PID.BEGAN.part"; NULL for lack of memory, or if the report goes to no file. */
+bool collect_report_has_file(const struct collect_settings *settings)
+{
+	struct stat what;
+
+	return settings->output && (stat(settings->output, &what) < 0 || S_ISREG(what.st_mode));
+}
+
+/* "OUTPUT.PID.BEGAN.part"; NULL for lack of memory. */
 static char *report_name_beside(const struct collect_report *report, const char *end)
 {
 	struct ps__buffer name = {0};
-	struct stat what;
 
-	if (!report->settings->output ||
-	    (stat(report->settings->output, &what) == 0 && !S_ISREG(what.st_mode)))
-		return NULL;
 	ps__buffer_add(&name, "%s.%d.%" PRIu64 ".%s", report->settings->output, (int)getpid(),
 	               report->began_ns, end);
 	char *copy = name.failed ? NULL : ps__os_strdup(ps__buffer_text(&name));
@@ -310,11 +313,10 @@ int collect_report_flush(const struct collect_report *report)
 	char *whole = report_name_beside(report, "part");
 	char *begun = report_name_beside(report, "begun");
 	struct report_text made = {.text = NULL};
-	int result = PS_ENOSUPP;
+	int result = whole && begun ? report_compose(report, false, &made)
+	                            : ps__fail_memory("a report's name");
 
-	if (whole && begun)
-		result = report_compose(report, false, &made);
-	if (made.text)
+	if (result == PS_OK)
 		result = report_flush_to(&made, whole, begun);
 	free(made.text);
 	ps__os_free(whole);
@@ -324,7 +326,8 @@ int collect_report_flush(const struct collect_report *report)
 
 static void report_drop_flushed(const struct collect_report *report)
 {
-	char *whole = report_name_beside(report, "part");
+	char *whole =
+	    collect_report_has_file(report->settings) ? report_name_beside(report, "part") : NULL;
 
 	if (whole)
 		unlink(whole);

@@ -68,9 +68,13 @@ void collect_report_sum(struct collect_report *report);
 /* Writes it behind what is in the file, in one piece. PS_ESYS, PS_ENOMEM. */
 int collect_report_write(const struct collect_report *report);
 
+/* False: it goes to stderr, a terminal, a pipe or a device, which have no place for a file beside
+ * them. */
+bool collect_report_has_file(const struct collect_settings *settings);
+
 /* Writes it to a file of its own beside that one, whole, in the place of the one before:
- * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr.
- */
+ * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. Only of one that has a file. PS_ESYS,
+ * PS_ENOMEM. */
 int collect_report_flush(const struct collect_report *report);
 
 #endif

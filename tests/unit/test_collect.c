@@ -149,6 +149,22 @@ START_TEST(a_flush_without_memory_leaves_no_file)
 }
 END_TEST
 
+/* stderr and a device have no file beside them. */
+START_TEST(a_report_without_a_file_is_not_made_before_the_end)
+{
+	static const char *const outputs[] = {NULL, "/dev/null"};
+
+	if (outputs[_i])
+		setenv("PERFSAGE_OUTPUT", outputs[_i], 1);
+	struct collect_process process = begin(NULL);
+	fake_count_reset();
+	collect_process_flush(&process);
+	ck_assert_uint_eq(fake_count(FAKE_ALLOCATE), 0);
+	end(&process);
+	collect_settings_clear(&process.settings);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collect");
@@ -160,5 +176,6 @@ int main(void)
 	tcase_add_test(tests, a_child_that_is_not_counted_keeps_its_settings);
 	tcase_add_test(tests, beginning_costs_the_time_of_its_thread);
 	tcase_add_test(tests, a_flush_without_memory_leaves_no_file);
+	tcase_add_loop_test(tests, a_report_without_a_file_is_not_made_before_the_end, 0, 2);
 	return scene_run(suite);
 }
