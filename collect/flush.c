@@ -3,6 +3,7 @@
 #include "collect/flush.h"
 
 #include "base/os.h"
+#include "base/proc_status.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,10 +105,11 @@ static void flush_leave_signals(void)
  * one. */
 static bool flush_is_alone(void)
 {
-	char text[4096];
+	char status[PS__PROC_STATUS_BYTES], state[32];
 
-	return ps__os_read_file("/proc/self/status", text, sizeof text) > 0 &&
-	       strstr(text, "\nState:\tZ") && strstr(text, "\nThreads:\t2\n");
+	return ps__proc_status_read(status) &&
+	       ps__proc_status_text(status, "State", state, sizeof state) && *state == 'Z' &&
+	       ps__proc_status_number(status, "Threads", 10, 0) == 2;
 }
 
 /* Until it is woken, or so long. */

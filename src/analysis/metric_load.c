@@ -204,15 +204,15 @@ static void load_listed(const char *list, struct ps__failure *failure)
  * capabilities do no harm if they don't open files. */
 static bool load_may_follow_environment(void)
 {
-	char status[4096];
+	char status[PS__PROC_STATUS_BYTES];
 
 	if (!getauxval(AT_SECURE))
 		return true;
-	if (getuid() != geteuid() || getgid() != getegid() ||
-	    ps__os_read_file("/proc/self/status", status, sizeof status) < 0)
+	if (getuid() != geteuid() || getgid() != getegid() || !ps__proc_status_read(status))
 		return false;
-	return !ps__proc_status_has_capability(status, CAP_DAC_OVERRIDE) &&
-	       !ps__proc_status_has_capability(status, CAP_DAC_READ_SEARCH);
+	/* The line may have had no room: then the process may have them all. */
+	unsigned long long held = ps__proc_status_number(status, "CapEff", 16, ULLONG_MAX);
+	return !(held >> CAP_DAC_OVERRIDE & 1) && !(held >> CAP_DAC_READ_SEARCH & 1);
 }
 
 static int load_of_user(void)

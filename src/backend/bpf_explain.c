@@ -12,8 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define STATUS_BYTES 4096
-
 #define NAMESPACE "/proc/self/ns/pid"
 /* The kernel's PID_NS_INIT_INO: the number of the file of the first namespace. */
 #define FIRST_NAMESPACE 0xEFFFFFFCu
@@ -23,10 +21,9 @@
 /* The capabilities that are asked for since Linux 5.8, and before. */
 static bool is_capable(void)
 {
-	char status[STATUS_BYTES];
+	char status[PS__PROC_STATUS_BYTES];
 
-	if (ps__os_read_file("/proc/self/status", status, sizeof status) < 0)
-		return false;
+	ps__proc_status_read(status);
 	return ps__proc_status_has_capability(status, PS__CAP_SYS_ADMIN) ||
 	       (ps__proc_status_has_capability(status, PS__CAP_BPF) &&
 	        ps__proc_status_has_capability(status, PS__CAP_PERFMON));

@@ -11,30 +11,21 @@
 #include <errno.h>
 #include <string.h>
 
-#define STATUS_BYTES 4096
-
-/* "" if it can't be read. */
-static void read_status(char status[STATUS_BYTES])
-{
-	if (ps__os_read_file("/proc/self/status", status, STATUS_BYTES) < 0)
-		status[0] = '\0';
-}
-
 /* A filter is at work, as in containers. */
 bool ps__perf_has_seccomp_filter(void)
 {
-	char status[STATUS_BYTES];
+	char status[PS__PROC_STATUS_BYTES];
 
-	read_status(status);
+	ps__proc_status_read(status);
 	return ps__proc_status_number(status, "Seccomp", 10, 0) == 2;
 }
 
 /* CAP_PERFMON, or CAP_SYS_ADMIN, which older kernels ask for. */
 static bool has_perfmon(void)
 {
-	char status[STATUS_BYTES];
+	char status[PS__PROC_STATUS_BYTES];
 
-	read_status(status);
+	ps__proc_status_read(status);
 	return ps__proc_status_has_capability(status, PS__CAP_PERFMON) ||
 	       ps__proc_status_has_capability(status, PS__CAP_SYS_ADMIN);
 }

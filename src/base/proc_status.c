@@ -3,8 +3,24 @@
  * the diagnosis. */
 #include "base/proc_status.h"
 
+#include "base/os.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+bool ps__proc_status_read(char status[PS__PROC_STATUS_BYTES])
+{
+	ssize_t length = ps__os_read_head("/proc/self/status", status, PS__PROC_STATUS_BYTES);
+
+	if (length < 0)
+		length = 0;
+	status[length] = '\0';
+	/* A process may have thousands of groups. */
+	char *end = length == PS__PROC_STATUS_BYTES - 1 ? strrchr(status, '\n') : NULL;
+	if (end)
+		end[1] = '\0';
+	return length > 0;
+}
 
 /* The text behind "Name:"; NULL if no line has this name. */
 static const char *status_find_line(const char *status, const char *name)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines "Name:\tvalue" of /proc/self/status. The caller has read the file, or
- * has an empty text. */
+/* Lines "Name:\tvalue" of /proc/self/status. */
 #ifndef PS_BASE_PROC_STATUS_H
 #define PS_BASE_PROC_STATUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define PS__PROC_STATUS_BYTES 4096
+
+/* The lines that fit, whole; false, and an empty text, if the file can't be read. */
+bool ps__proc_status_read(char status[PS__PROC_STATUS_BYTES]);
 
 /* The number of a line; fallback if there is none. */
 unsigned long long ps__proc_status_number(const char *status, const char *name, int base,

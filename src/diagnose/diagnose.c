@@ -118,8 +118,7 @@ static int diagnose_run(struct ps__diagnosis *d)
 	if (no_defaults == PS_ENOMEM)
 		return no_defaults;
 	d->paranoid_error = -ps__os_read_long(PS__PARANOID_FILE, &d->paranoid);
-	if (ps__os_read_head("/proc/self/status", d->status, sizeof d->status) < 0)
-		d->status[0] = '\0';
+	ps__proc_status_read(d->status);
 	int stop = diagnose_take_steps(d);
 	if (stop)
 		return stop;

@@ -7,6 +7,8 @@
 #ifndef PS_DIAGNOSE_DIAGNOSIS_H
 #define PS_DIAGNOSE_DIAGNOSIS_H
 
+#include "base/proc_status.h"
+
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <perfsage/diagnose.h>
@@ -50,8 +52,8 @@ struct ps__diagnosis {
 	struct ps_eventset *defaults;
 	struct ps__failed failed;
 
-	char status[4096]; /* /proc/self/status; "" if it can't be read */
-	long paranoid;     /* perf_event_paranoid, if paranoid_error is 0 */
+	char status[PS__PROC_STATUS_BYTES]; /* "" if it can't be read */
+	long paranoid;                      /* perf_event_paranoid, if paranoid_error is 0 */
 	int paranoid_error;
 	int reach; /* the errno of a call that the kernel itself answers with EINVAL */
 	struct ps__permissions permissions;

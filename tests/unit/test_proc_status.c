@@ -12,6 +12,27 @@
 	"Cpus_allowed_list:\t0-3,8\n" \
 	"Speculation:\tnot vulnerable"
 
+START_TEST(lines_that_fit_are_read_whole)
+{
+	char status[PS__PROC_STATUS_BYTES], longer[2 * PS__PROC_STATUS_BYTES];
+
+	fake_file("/proc/self/status", STATUS "\n");
+	ck_assert(ps__proc_status_read(status));
+	ck_assert_str_eq(status, STATUS "\n");
+	fake_file("/proc/self/status", NULL);
+	ck_assert(!ps__proc_status_read(status));
+	ck_assert_str_eq(status, "");
+	/* The number is longer than the rest of the room. */
+	int length = snprintf(longer, sizeof longer, "Name:\tx\nGroups:\t%0*d\n",
+	                      PS__PROC_STATUS_BYTES - 40, 0);
+	snprintf(longer + length, sizeof longer - (size_t)length, "CapEff:\t%060d\n", 1);
+	fake_file("/proc/self/status", longer);
+	ck_assert(ps__proc_status_read(status));
+	ck_assert_uint_eq(strlen(status), (size_t)length);
+	ck_assert_uint_eq(ps__proc_status_number(status, "CapEff", 16, 7), 7);
+}
+END_TEST
+
 START_TEST(a_number_is_that_of_its_whole_name)
 {
 	ck_assert_uint_eq(ps__proc_status_number(STATUS, "Seccomp", 10, 9), 2);
@@ -48,6 +69,7 @@ int main(void)
 	Suite *suite = suite_create("proc_status");
 	TCase *tests = scene_case(suite, "proc_status");
 
+	tcase_add_test(tests, lines_that_fit_are_read_whole);
 	tcase_add_test(tests, a_number_is_that_of_its_whole_name);
 	tcase_add_test(tests, a_text_goes_to_the_end_of_its_line_if_it_fits);
 	tcase_add_test(tests, capabilities_are_bits);
