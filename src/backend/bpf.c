@@ -8,14 +8,12 @@
 #include "backend/bpf.h"
 #include "backend/perf.h"
 #include "base/error.h"
-#include "base/list.h"
 #include "base/os.h"
+#include "locate/locate.h"
 #include "store/recording.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define POSSIBLE "/sys/devices/system/cpu/possible"
 
 /* The kernel's clock of events and CLOCK_MONOTONIC may differ by so much, and by 1/64 of the time.
  */
@@ -46,24 +44,16 @@ static struct ps__bpf *bpf_of(struct ps__backend *backend)
 	return (struct ps__bpf *)backend;
 }
 
-static int keep_greatest(int cpu, void *greatest)
-{
-	if (cpu > *(int *)greatest)
-		*(int *)greatest = cpu;
-	return 0;
-}
-
 /* CPUs that come later have a place, too: there it shows that nothing was counted. */
 static size_t find_cpu_limit(const struct ps__target *target)
 {
-	char text[4096];
-	int greatest = 0;
+	size_t limit = ps__locate_possible_end();
 
-	for (size_t instance = 0; instance < target->instance_count; instance++)
-		keep_greatest(target->instance_cpus[instance], &greatest);
-	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
-		ps__list_for_each(text, keep_greatest, &greatest);
-	return (size_t)greatest + 1;
+	for (size_t instance = 0; instance < target->instance_count; instance++) {
+		size_t end = (size_t)target->instance_cpus[instance] + 1;
+		limit = end > limit ? end : limit;
+	}
+	return limit;
 }
 
 /* A package's counter doesn't know which of its CPUs caused a count. A paused event's counter may

@@ -10,7 +10,6 @@
 #include "eventset/looks.h"
 
 #include "base/error.h"
-#include "base/list.h"
 #include "base/os.h"
 #include "base/stack.h"
 #include "eventset/crowd.h"
@@ -63,16 +62,6 @@ static void look_keep(struct ps__looks *looks, struct ps__seen one)
 		looks->is_cut_short = true;
 }
 
-static size_t count_possible_cpus(void)
-{
-	char text[4096];
-
-	/* Where the kernel doesn't tell, all time is on unknown CPUs. */
-	return ps__os_read_file("/sys/devices/system/cpu/possible", text, sizeof text) > 0
-	           ? (size_t)(ps__list_max(text) + 1)
-	           : 0;
-}
-
 struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_count)
 {
 	struct ps__looks *looks = ps__os_calloc(1, sizeof *looks);
@@ -84,7 +73,8 @@ struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_co
 	looks->pid = pid;
 	looks->roots = roots;
 	looks->root_count = root_count;
-	looks->cpus = count_possible_cpus() + 1;
+	/* Where the kernel doesn't tell, all time is on unknown CPUs. */
+	looks->cpus = ps__locate_possible_end() + 1;
 	looks->times = ps__os_calloc((root_count + 2) * (looks->cpus + 1), sizeof *looks->times);
 	looks->visited = ps__os_calloc(2 * looks->cpus, sizeof *looks->visited);
 	if (!looks->times || !looks->visited) {

@@ -2,7 +2,6 @@
 /* A process whose counts are to be shared out by time: what such a set needs before its events are
  * opened, and what it costs. method_time_share.c is the rest. */
 #include "base/error.h"
-#include "base/list.h"
 #include "base/os.h"
 #include "base/vector.h"
 #include "eventset/attribution.h"
@@ -47,15 +46,6 @@ static int list_place(int cpu, void *context)
 	return 0;
 }
 
-static size_t count_possible_cpus(void)
-{
-	char text[4096];
-
-	return ps__os_read_file("/sys/devices/system/cpu/possible", text, sizeof text) > 0
-	           ? ps__list_count(text)
-	           : 0;
-}
-
 /* The CPUs that a root may use: what it creates has the same mask. Behind them the place for any
  * CPU, unless these are all that there can be. 0, or -errno. */
 static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
@@ -73,7 +63,7 @@ static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
 
 static int list_places(struct ps_eventset *set, struct listing *listing)
 {
-	size_t possible = count_possible_cpus();
+	size_t possible = ps__locate_count_possible();
 
 	for (; listing->root < set->counters.target.root_count; listing->root++) {
 		pid_t tid = set->counters.target.roots[listing->root];
