@@ -3,7 +3,7 @@
 #ifndef PS_TESTS_STEP_H
 #define PS_TESTS_STEP_H
 
-#include "support/sanitizer.h"
+#include "support/skip.h"
 
 #include <stdbool.h>
 
@@ -28,5 +28,19 @@ static inline void step(bool on)
 		STEP_WITH_FLAGS("andq $~0x100, (%%rsp)");
 }
 #endif
+
+/* False, with the reason said, where no instruction can be stepped through. */
+static inline bool step_is_possible(void)
+{
+#ifdef STEP_IS_POSSIBLE
+	if (!ps_test_is_in_valgrind())
+		return true;
+	ps_test_skip("valgrind steps through instructions of its own");
+#else
+	ps_test_skip("the instructions of this processor, or of a sanitizer's program, can't be "
+	             "stepped through here");
+#endif
+	return false;
+}
 
 #endif
