@@ -138,7 +138,9 @@ static void pmu_say_kinds(struct ps__diagnosis *d)
 void ps__diagnose_hybrid(struct ps__diagnosis *d)
 {
 	if (d->core_pmus == 0) {
-		ps__draft_fact(d, PS_FINDING_ABSENT, DEVICES " has no PMU of the cores.");
+		ps__draft_fact(d, PS_FINDING_ABSENT,
+		               "Whether there are several kinds of cores isn't known: " DEVICES
+		               " has no PMU of the cores.");
 		return;
 	}
 	if (d->core_pmus == 1) {
