@@ -76,7 +76,8 @@ static void doctor_show_remedy(const struct doctor *doctor, const struct ps_find
 	tool_paragraph(out, person, TEXT_COLUMN, doctor->screen.width);
 	tool_add_command(out, finding->remedy, TEXT_COLUMN + 2, doctor->screen.width);
 	if (*finding->lasting) {
-		ps__buffer_add(out, "%*sto keep it:\n", TEXT_COLUMN, "");
+		ps__buffer_add(out, "%*s", TEXT_COLUMN, "");
+		tool_paragraph(out, "to keep it:", TEXT_COLUMN, doctor->screen.width);
 		tool_add_command(out, finding->lasting, TEXT_COLUMN + 2, doctor->screen.width);
 	}
 	snprintf(gain, sizeof gain, "(%s)", finding->gain);
@@ -157,14 +158,15 @@ static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_
 {
 	doctor->screen = tool_screen_of(STDOUT_FILENO);
 	int code = ps_diagnose(options, doctor_show, doctor);
-	if (code == PS_OK)
-		printf("\nAll of these events can be counted.\n");
-	else if (code < 0 && doctor->lacks_tree)
-		printf("\nNothing is counted before the tree can be loaded.\n");
-	else if (code < 0)
-		printf("\nNot all of these events can be counted.\n");
 	if (code <= PS_OK) {
 		struct ps__buffer out = {0};
+		ps__buffer_add(&out, "\n");
+		tool_paragraph(&out,
+		               code == PS_OK ? "All of these events can be counted."
+		               : doctor->lacks_tree
+		                   ? "Nothing is counted before the tree can be loaded."
+		                   : "Not all of these events can be counted.",
+		               0, doctor->screen.width);
 		tool_paragraph(&out,
 		               "If perfsage itself is wrong here, report it to " PS_BUG_ADDRESS ".",
 		               0, doctor->screen.width);

@@ -209,8 +209,12 @@ static void list_show_hidden(const struct list *list, struct view *view)
 
 static void list_show_end(const struct list *list, struct view *view)
 {
-	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n",
-	               list->count, list->count == 1 ? "" : "s", list->probed, list->available);
+	char text[128];
+
+	snprintf(text, sizeof text, "%zu event%s, %zu opened: %zu can be counted here.",
+	         list->count, list->count == 1 ? "" : "s", list->probed, list->available);
+	ps__buffer_add(&view->out, "\n");
+	tool_paragraph(&view->out, text, 0, view->screen.width);
 	if (list->user_only)
 		list_show_note(
 		    "(u)",

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MARK_COLUMNS 5  /* "(12) " */
-#define NARROWEST    24 /* a description that has less room stands below its metric's name */
+#define MARK_COLUMNS 5 /* "(12) " */
 
 struct line {
 	const struct ps__metric *metric;
@@ -166,11 +165,6 @@ static void metrics_show_line(const struct line *line, int names, int units,
 	               MARK_COLUMNS, mark);
 	ps__buffer_add(out, "%-*s", names, line->metric->name);
 	metrics_put_unit(out, line->metric->unit, units);
-	if (screen->width && screen->width < indent + NARROWEST) {
-		indent = MARK_COLUMNS + 2;
-		ps__buffer_trim(out);
-		ps__buffer_add(out, "\n%*s", (int)indent, "");
-	}
 	tool_paragraph(out, line->metric->description, indent, screen->width);
 	ps__buffer_add(out, "%s", line->reason && screen->has_colour ? "\033[0m" : "");
 }

@@ -41,19 +41,22 @@ static void main_print_usage(FILE *stream)
 	      "       perfsage --help | --version\n"
 	      "\n",
 	      stream);
-	tool_print_text("Performance counters that know where: on which hardware thread, core, "
+	tool_print_text("", 0,
+	                "Performance counters that know where: on which hardware thread, core, "
 	                "cache, NUMA node and package.",
-	                0, stream);
+	                stream);
 	fputs("\n", stream);
 	for (size_t index = 0; index < COMMAND_COUNT; index++) {
-		fprintf(stream, "  %-*s", HELP_COLUMN - 2, commands[index].name);
-		tool_print_text(commands[index].help, HELP_COLUMN, stream);
+		char name[HELP_COLUMN];
+		snprintf(name, sizeof name, "  %s", commands[index].name);
+		tool_print_text(name, HELP_COLUMN, commands[index].help, stream);
 	}
 	fputs("\n", stream);
-	tool_print_text("\"perfsage COMMAND --help\" shows the options of a subcommand; "
+	tool_print_text("", 0,
+	                "\"perfsage COMMAND --help\" shows the options of a subcommand; "
 	                "perfsage(1) is the manual.",
-	                0, stream);
-	tool_print_text("Report bugs to " PS_BUG_ADDRESS ".", 0, stream);
+	                stream);
+	tool_print_text("", 0, "Report bugs to " PS_BUG_ADDRESS ".", stream);
 }
 
 static int main_print_version(void)

@@ -181,14 +181,18 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 	return key;
 }
 
-void tool_print_text(const char *text, size_t column, FILE *stream)
+void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream)
 {
+	bool is_below = column && strlen(lead) + 2 > column;
 	size_t width = tool_screen_of(fileno(stream)).width;
 	struct ps__buffer line = {0}, out = {0};
 
 	ps__buffer_add(&line, "%s", text);
 	for (char *at = line.text; !line.failed && (at = strchr(at, '\n'));)
 		*at = ' ';
+	if (is_below)
+		ps__buffer_add(&out, "%s\n", lead);
+	ps__buffer_add(&out, "%-*s", (int)column, is_below ? "" : lead);
 	tool_paragraph(&out, ps__buffer_text(&line), column, width ? width : USUAL_WIDTH);
 	ps__buffer_clear(&line);
 	tool_write(&out, stream);
@@ -202,11 +206,7 @@ static void options_print_option(const struct tool_option *option, FILE *stream)
 
 	snprintf(left + length, sizeof left - (size_t)length, "--%s%s%s", option->name,
 	         option->argument ? " " : "", option->argument ? option->argument : "");
-	if (strlen(left) > HELP_COLUMN - 2)
-		fprintf(stream, "%s\n%*s", left, HELP_COLUMN, "");
-	else
-		fprintf(stream, "%-*s", HELP_COLUMN, left);
-	tool_print_text(option->help, HELP_COLUMN, stream);
+	tool_print_text(left, HELP_COLUMN, option->help, stream);
 }
 
 static void options_print_indented(const char *lines, const char *first, FILE *stream)
@@ -247,7 +247,7 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 
 	options_print_indented(usage->synopsis, "usage: ", stream);
 	fputs("\n", stream);
-	tool_print_text(usage->summary, 0, stream);
+	tool_print_text("", 0, usage->summary, stream);
 	fputs("\n", stream);
 	for (size_t index = 0; index < usage->option_count; index++) {
 		if (usage->options[index].help)

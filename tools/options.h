@@ -41,8 +41,8 @@ enum {
  * first word that is none. To be called with optind = 1 the first time. */
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
-/* Text of a help, folded to the terminal, from a column on where its first line already is. */
-void tool_print_text(const char *text, size_t column, FILE *stream);
+/* Text of a help, folded to the terminal, from a column on, and before it what it is about. */
+void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream);
 
 void tool_usage_print(const struct tool_usage *usage, FILE *stream);
 

@@ -61,6 +61,8 @@ struct tool_screen tool_screen_of(int fd)
 #define COMPLAINT_INDENT 2
 #define COMMAND_INDENT   2  /* of a long one */
 #define NARROWEST        24 /* columns of text; a narrower terminal wraps by itself */
+#define NARROW_INDENT    8  /* of text that has no room further right */
+#define LEAST_INDENT     2
 
 static enum ps__charset terminal_charset(void)
 {
@@ -130,11 +132,38 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 	return result;
 }
 
+/* The column for text that is to begin at this one, where it may have no room. */
+static size_t terminal_indent(size_t indent, size_t width)
+{
+	if (!width || width >= indent + NARROWEST)
+		return indent;
+	if (indent > NARROW_INDENT && width >= NARROW_INDENT + NARROWEST)
+		return NARROW_INDENT;
+	return indent < LEAST_INDENT ? indent : LEAST_INDENT;
+}
+
+/* Returns the column where the text begins: further left in a line of its own if the rest of this
+ * line has no room for it. */
+static size_t terminal_begin_text(struct ps__buffer *out, const char *text, size_t indent,
+                                  size_t width)
+{
+	size_t column = terminal_indent(indent, width);
+
+	if (column == indent || indent + tool_columns(text, strlen(text)) <= width)
+		return indent;
+	ps__buffer_trim(out);
+	if (out->length && out->text[out->length - 1] != '\n')
+		ps__buffer_add(out, "\n");
+	ps__buffer_add(out, "%*s", (int)column, "");
+	return column;
+}
+
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width)
 {
-	struct ps__wrap wrap = {.start = indent,
-	                        .indent = indent,
-	                        .width = terminal_wrapped_width(width, indent),
+	size_t column = terminal_begin_text(out, text, indent, width);
+	struct ps__wrap wrap = {.start = column,
+	                        .indent = column,
+	                        .width = terminal_wrapped_width(width, column),
 	                        .charset = terminal_charset()};
 
 	ps__wrap_add(out, text, &wrap);
@@ -148,8 +177,9 @@ static void terminal_add_remark(struct ps__buffer *out, const char *remark, size
 	tool_paragraph(out, remark + strspn(remark, " "), indent, width);
 }
 
-void tool_add_command(struct ps__buffer *out, const char *text, size_t indent, size_t width)
+void tool_add_command(struct ps__buffer *out, const char *text, size_t right, size_t width)
 {
+	size_t indent = terminal_indent(right, width);
 	const char *remark = strstr(text, "  (");
 	size_t bytes = remark ? (size_t)(remark - text) : strlen(text);
 	bool is_long = width && indent + tool_columns(text, bytes) > width;

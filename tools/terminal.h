@@ -33,7 +33,8 @@ void tool_complain_lines(const char *lines);
 
 /*
  * Adds text from column `indent` on, where its line already is, up to column
- * `width` (0: no limit), with further lines indented alike; ends the line.
+ * `width` (0: no limit), with further lines indented alike; ends the line. Where
+ * too little room is left there, the text begins further left, in a line below.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subcommands on terminals of 60 to 200 columns, for machines of 2 to 512 hardware threads: no line
- * is wider than the terminal, and the machine does not decide how many there are. Golden files
- * screen_*.txt.
+ * Subcommands on terminals of 60 to 200 columns, a few on narrower ones, for machines of 2 to 512
+ * hardware threads: no line is wider than the terminal, and the machine does not decide how many
+ * there are. Golden files screen_*.txt.
  */
 #include "support/golden.h"
 #include "support/machines.h"
@@ -111,6 +111,36 @@ START_TEST(list_fits_and_is_the_same_on_each_machine)
 }
 END_TEST
 
+/* Where text has no room beside a name, it stands below. */
+START_TEST(narrow_terminals_have_no_longer_line)
+{
+	static const struct {
+		int (*subcommand)(int argc, char **argv);
+		const char *line;
+		int status;
+	} runs[] = {
+	    {tool_doctor, "doctor -e cycles,page-faults", 0},
+	    {tool_doctor, "doctor -e no-such-event", 1},
+	    {tool_doctor, "doctor --help", 0},
+	    {tool_list, "list [cLb]*-*s", 0},
+	    {tool_list, "list --all [cLb]*-*s", 0},
+	    {tool_list, "list --help", 0},
+	    {tool_topo, "topo --help", 0},
+	};
+	static const size_t widths[] = {40, 45, 50, 59};
+
+	use_machine(0);
+	fake_lack_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
+	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+		char *text =
+		    screen_of(widths[i], runs[_i].subcommand, runs[_i].line, runs[_i].status);
+		screen_check(text, widths[i], 400);
+		ck_assert_msg(!strstr(text, " \n"), "%zu columns: %s", widths[i], text);
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy)
 {
 	char line[] = "stat -a true";
@@ -140,6 +170,7 @@ int main(void)
 	tcase_add_loop_test(tests, doctor_fits, 0, machine_count());
 	tcase_add_loop_test(tests, doctor_fits_where_much_is_wrong, 0, machine_count());
 	tcase_add_loop_test(tests, list_fits_and_is_the_same_on_each_machine, 0, machine_count());
+	tcase_add_loop_test(tests, narrow_terminals_have_no_longer_line, 0, 7);
 	tcase_add_test(tests, stat_of_more_cpus_than_the_machine_has_names_cause_and_remedy);
 	return scene_run(suite);
 }
