@@ -18,6 +18,7 @@
 #define NAME_MOST     44 /* a longer name has a line of its own */
 #define TEXT_COLUMNS  31 /* a description's, on a terminal that is too narrow for NAME_MOST */
 #define SCOPE_COLUMNS 9
+#define HEADING       "Event"
 
 enum {
 	OPTION_JSON = 256,
@@ -95,7 +96,7 @@ static size_t list_most_columns(size_t width)
 
 static size_t list_name_columns(const struct list *list, size_t width)
 {
-	size_t most = 0, limit = list_most_columns(width);
+	size_t most = width ? strlen(HEADING) : 0, limit = list_most_columns(width);
 
 	for (size_t index = 0; index < list->count; index++) {
 		if (!list_is_shown(list, &list->events[index]))
@@ -240,6 +241,15 @@ static void list_show_pmu(const char *name, bool has_line_above, struct view *vi
 	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
+/* For people. Other programs take each line for an event or a PMU. */
+static void list_show_heading(struct view *view)
+{
+	ps__buffer_add(&view->out, "%*s%-*s%-*s", MARK_COLUMNS, "", (int)view->name_columns,
+	               HEADING, SCOPE_COLUMNS, "Scope");
+	tool_paragraph(&view->out, "Description", MARK_COLUMNS + view->name_columns + SCOPE_COLUMNS,
+	               view->screen.width);
+}
+
 /* Returns how many events are shown: of those that can be counted, or of the others. */
 static size_t list_show_half(const struct list *list, bool is_countable, size_t above,
                              struct view *view)
@@ -267,6 +277,8 @@ static void list_show_text(struct list *list)
 	struct view view = {.screen = tool_screen_of(STDOUT_FILENO)};
 
 	view.name_columns = list_name_columns(list, view.screen.width);
+	if (view.screen.is_terminal)
+		list_show_heading(&view);
 	size_t shown = list_show_half(list, true, 0, &view);
 
 	list_show_half(list, false, shown, &view);

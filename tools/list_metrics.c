@@ -104,9 +104,11 @@ static void metrics_clear(struct lines *lines)
 	ps__os_free(lines->list);
 }
 
-static int metrics_columns(const struct lines *lines, const char *(*of)(const struct line *line))
+/* With room for the heading, "" if there is none. */
+static int metrics_columns(const struct lines *lines, const char *(*of)(const struct line *line),
+                           const char *heading)
 {
-	size_t most = 0;
+	size_t most = strlen(heading);
 
 	for (size_t index = 0; index < lines->count; index++) {
 		const char *text = of(&lines->list[index]);
@@ -191,10 +193,13 @@ static void metrics_show_text(const struct lines *lines)
 {
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	const struct ps__metric_group *group = NULL;
-	int names = metrics_columns(lines, metrics_name_of);
-	int units = metrics_columns(lines, metrics_unit_of);
+	int names = metrics_columns(lines, metrics_name_of, screen.is_terminal ? "Metric" : "");
+	int units = metrics_columns(lines, metrics_unit_of, screen.is_terminal ? "Unit" : "");
 	struct ps__buffer out = {0};
 
+	if (screen.is_terminal)
+		ps__buffer_add(&out, "%*s%-*s%-*sDescription\n", MARK_COLUMNS, "", names, "Metric",
+		               units, "Unit");
 	for (size_t index = 0; index < lines->count; index++) {
 		const struct line *line = &lines->list[index];
 		if (line->metric->group != group || index == 0)
