@@ -114,23 +114,28 @@ static void report_add_unmarked(struct ps__buffer *out, const struct collect_rep
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report)
 {
 	const struct collect_source *source = report->source;
+	struct ps__buffer line = {0};
 
-	ps__buffer_add(out, "\nRegions of %s, ", source->command);
+	ps__buffer_add(&line, "Regions of %s, ", source->command);
 	if (source->process)
-		ps__buffer_add(out, "process %d", (int)source->process);
+		ps__buffer_add(&line, "process %d", (int)source->process);
 	else
-		ps__buffer_add(out, "sums over %zu processes", source->processes);
+		ps__buffer_add(&line, "sums over %zu processes", source->processes);
 	if (source->runs)
-		ps__buffer_add(out, " of %lld runs", source->runs);
+		ps__buffer_add(&line, " of %lld runs", source->runs);
 	if (source->run)
-		ps__buffer_add(out, ", run %lld", source->run);
+		ps__buffer_add(&line, ", run %lld", source->run);
 	if (source->rank)
-		ps__buffer_add(out, ", rank %s, host %s", source->rank, source->host);
+		ps__buffer_add(&line, ", rank %s, host %s", source->rank, source->host);
 	if (report->is_flushed && source->process) {
-		ps__buffer_add(out, ", only the first ");
-		ps__number_add_duration(out, report->elapsed_s);
+		ps__buffer_add(&line, ", only the first ");
+		ps__number_add_duration(&line, report->elapsed_s);
 	}
-	ps__buffer_add(out, "\n\n");
+	ps__buffer_add(&line, "\n");
+	ps__buffer_add(out, "\n");
+	ps__wrap_add_lines(out, &line, 0, report->settings->width);
+	ps__buffer_add(out, "\n");
+	ps__buffer_clear(&line);
 }
 
 static int report_add_table(const struct collect_report *report, const struct collect_run *run,

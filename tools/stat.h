@@ -274,6 +274,9 @@ static inline double stat_seconds(struct timeval time)
 
 void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
                       struct ps__buffer *out);
+/* A line above a table, folded, and a blank one below it. Uses the line up. */
+void stat_add_heading(struct ps__buffer *line, const struct stat_output *output,
+                      struct ps__buffer *out);
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
                  const struct stat_target *target, struct ps__buffer *lines);
 

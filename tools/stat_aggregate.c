@@ -266,18 +266,15 @@ static void text_add_means(struct stat_aggregate *aggregate, const struct stat_o
 	const struct ps__spread *elapsed = &aggregate->elapsed;
 
 	bool is_mean = elapsed->samples > 1;
-	struct ps__buffer target = {0};
+	struct ps__buffer line = {0};
 
-	stat_describe_target(output->options, &target);
-	ps__buffer_add(out, "%s of %zu run%s%s", is_mean ? "Means" : "Counts", elapsed->samples,
+	ps__buffer_add(&line, "%s of %zu run%s%s", is_mean ? "Means" : "Counts", elapsed->samples,
 	               is_mean ? "s" : "",
 	               stat_options_counts_command(output->options) ? " of " : ", ");
-	tool_put(out, ps__buffer_text(&target));
-	ps__buffer_add(out, "%s", is_mean ? ", with the standard deviation of one run" : "");
-	stat_footer_rank(0, out);
-	ps__buffer_add(out, "\n\n");
-	out->failed |= target.failed;
-	ps__buffer_clear(&target);
+	stat_describe_target(output->options, &line);
+	ps__buffer_add(&line, "%s", is_mean ? ", with the standard deviation of one run" : "");
+	stat_footer_rank(0, &line);
+	stat_add_heading(&line, output, out);
 	text_add_aggregate(aggregate, output, out);
 }
 

@@ -177,19 +177,27 @@ void stat_describe_target(const struct stat_options *options, struct ps__buffer 
 void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
                       struct ps__buffer *out)
 {
-	struct ps__buffer target = {0};
-	bool is_command = stat_options_counts_command(output->options);
+	struct ps__buffer line = {0};
 
-	stat_describe_target(output->options, &target);
+	if (stat_options_counts_command(output->options))
+		ps__buffer_add(&line, "Counts of ");
+	stat_describe_target(output->options, &line);
+	if (facts->repetition)
+		ps__buffer_add(&line, ", run %lld", facts->repetition);
+	stat_footer_rank(facts->pid, &line);
 	/* What the command wrote last may be no whole line, and ours begins
 	 * with a blank one. */
-	ps__buffer_add(out, "%s", is_command ? "\nCounts of " : "\n");
-	tool_put(out, ps__buffer_text(&target));
-	if (facts->repetition)
-		ps__buffer_add(out, ", run %lld", facts->repetition);
-	stat_footer_rank(facts->pid, out);
-	ps__buffer_add(out, "\n\n");
-	ps__buffer_clear(&target);
+	ps__buffer_add(out, "\n");
+	stat_add_heading(&line, output, out);
+}
+
+void stat_add_heading(struct ps__buffer *line, const struct stat_output *output,
+                      struct ps__buffer *out)
+{
+	tool_paragraph(out, ps__buffer_text(line), 0, output->screen.width);
+	ps__buffer_add(out, "\n");
+	out->failed |= line->failed;
+	ps__buffer_clear(line);
 }
 
 static void footer_show_elapsed(const struct stat_quality *quality, const struct stat_facts *facts,

@@ -208,6 +208,25 @@ START_TEST(a_command_fits_wherever_it_ran)
 }
 END_TEST
 
+/* The line above the table. */
+START_TEST(a_long_command_is_folded)
+{
+	machine_believe(0);
+	for (size_t i = 0; i < WIDTHS; i++) {
+		begin(
+		    "stat --exact solver on-one --grid 1024x1024 --tolerance 1e-9 --preconditioner "
+		    "multigrid --output /scratch/run/solution.h5 --checkpoint-every 500 --quiet",
+		    machines[0].cpus);
+		char *text = shown((struct tool_screen){.width = machine_widths[i]});
+		screen_check(text, machine_widths[i], MOST_LINES);
+		ck_assert_msg(!strncmp(text, "\nCounts of solver on-one --grid", 31), "%s", text);
+		ck_assert_ptr_nonnull(strstr(text, "--quiet\n\n"));
+		free(text);
+		end();
+	}
+}
+END_TEST
+
 /* A thread for each CPU, in processes of eight; it was on the next CPU, too. */
 static void add_tasks(struct matrix *matrix, int cpus)
 {
@@ -374,6 +393,7 @@ int main(void)
 	tcase_add_loop_test(tests, all_cpus_fit, 0, largest);
 	tcase_add_loop_test(tests, components_of_a_type_that_was_asked_for_are_all_there, 0,
 	                    largest);
+	tcase_add_test(tests, a_long_command_is_folded);
 	tcase_add_loop_test(tests, a_command_fits_wherever_it_ran, 0, largest);
 	tcase_add_loop_test(tests, tasks_and_processes_fit, 0, largest);
 	tcase_add_loop_test(tests, regions_fit, 0, largest);
