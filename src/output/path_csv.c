@@ -27,13 +27,15 @@ static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *
 {
 	bool has_names = table->rows[row].depth <= PS__PATH_MOST_NAMES;
 	size_t depth = has_names ? ps__path_table_name(table, row) : 0;
+	struct ps__buffer path = {0};
 
-	ps__buffer_add(buffer, "\"");
 	for (size_t level = 0; level < depth; level++) {
-		ps__buffer_add(buffer, "%s", level ? "/" : "");
-		ps__path_label_add_escaped(buffer, table->names[level], true);
+		ps__buffer_add(&path, "%s", level ? "/" : "");
+		ps__path_label_add_escaped(&path, table->names[level]);
 	}
-	ps__buffer_add(buffer, "\"");
+	ps__csv_add_first(buffer, ps__buffer_text(&path));
+	buffer->failed |= path.failed;
+	ps__buffer_clear(&path);
 }
 
 static void path_csv_add_time(struct ps__buffer *buffer, uint64_t time_ns, bool is_known)

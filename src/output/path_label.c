@@ -74,7 +74,7 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
 			    most > before + LEAST_NAME ? most - before : LEAST_NAME, flags);
 }
 
-void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, bool is_quoted)
+void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name)
 {
 	uint32_t code;
 
@@ -84,10 +84,7 @@ void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, boo
 				ps__buffer_add(buffer, "\\x%02x", (unsigned char)name[byte]);
 			continue;
 		}
-		ps__buffer_add(buffer, "%s%.*s",
-		               code == '/' || code == '\\' ? "\\"
-		               : code == '"' && is_quoted  ? "\""
-		                                           : "",
+		ps__buffer_add(buffer, "%s%.*s", code == '/' || code == '\\' ? "\\" : "",
 		               (int)length, name);
 	}
 }
@@ -112,7 +109,7 @@ void ps__path_label_add_last(struct ps__buffer *buffer, const struct ps_path *pa
 		list[level] = path;
 	for (size_t level = 0; list && level < levels; level++) {
 		ps__buffer_add(buffer, "%s", level ? "/" : "");
-		ps__path_label_add_escaped(buffer, ps_path_name(list[level]), false);
+		ps__path_label_add_escaped(buffer, ps_path_name(list[level]));
 	}
 	ps__os_free(list);
 }

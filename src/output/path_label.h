@@ -17,10 +17,9 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
                           uint64_t branches);
 
 /* A name from which its bytes can be read back: a backslash stands before "/" and itself, and
- * "\xHH" for a byte of what is no UTF-8 or can't be printed. For a quoted field of CSV quotes are
- * doubled.
+ * "\xHH" for a byte of what is no UTF-8 or can't be printed.
  */
-void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, bool is_quoted);
+void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name);
 
 /* All names of a path so, outermost first, with "/" between them; or so many of the innermost. */
 void ps__path_label_add_all(struct ps__buffer *buffer, const struct ps_path *path);
