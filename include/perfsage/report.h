@@ -18,7 +18,7 @@ enum ps_paths_flag {
 	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */
 	PS_PATHS_COMPACT = 1 << 4,   /* JSON: one line, for a stream of objects */
 	PS_PATHS_NO_HEADER = 1 << 5, /* CSV: without the header row, for rows that are appended */
-	PS_PATHS_IDLE = 1 << 6       /* with types, text and CSV: also components without a count */
+	PS_PATHS_IDLE = 1 << 6       /* with types: also components without a count */
 };
 
 /**

@@ -174,7 +174,8 @@ static void path_json_add_part_labels(struct ps__json *json, const struct ps__pa
 	ps__json_close(json, ']');
 }
 
-/* The path has been on the component if it has a part of any event. */
+/* The path has been on the component if it has a part of any event. Each component is there if idle
+ * ones are asked for. */
 static void path_json_add_part(struct ps__json *json, const struct ps__path_table *table,
                                size_t row, const struct ps_component *component)
 {
@@ -182,7 +183,7 @@ static void path_json_add_part(struct ps__json *json, const struct ps__path_tabl
 
 	for (size_t event = 0; event < events; event++)
 		parts += ps__path_table_own(table, row, component, event).parts;
-	if (parts == 0)
+	if (parts == 0 && !(table->options->flags & PS_PATHS_IDLE))
 		return;
 	ps__json_open_line(json, NULL, '{');
 	ps__json_add_string(json, "type", ps_component_type_name(component->type));

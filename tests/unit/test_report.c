@@ -135,6 +135,9 @@ START_TEST(components_without_a_count_are_shown_on_request)
 	text = report_text(PS_FORMAT_CSV, &options);
 	ck_assert_ptr_nonnull(strstr(text, ",exclusive,Package,2,2,Package 2,page-faults,0,"));
 	free(text);
+	text = report_text(PS_FORMAT_JSON, &options);
+	ck_assert_ptr_nonnull(strstr(text, "Package 2"));
+	free(text);
 	regions_end();
 }
 END_TEST
@@ -256,11 +259,12 @@ START_TEST(estimates_are_labelled_and_what_is_unknown_is_no_0)
 	check_report(PS_FORMAT_JSON, NULL, "report_sampled.json");
 	check_report(PS_FORMAT_CSV, NULL, "export_report_sampled.csv");
 	/* A visit that was not counted may have been on the other CPU. */
-	struct ps_paths_options options =
-	    options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND | PS_PATHS_IDLE);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND);
+	options.flags |= PS_PATHS_IDLE;
 	options.metric_count = 0;
 	options.types = PS_TYPE_BIT(PS_COMPONENT_THREAD);
 	check_report(PS_FORMAT_TEXT, &options, "report_sampled_cpu.txt");
+	check_report(PS_FORMAT_JSON, &options, "report_sampled_cpu.json");
 	regions_end();
 }
 END_TEST
