@@ -179,7 +179,7 @@ collect_own_region(struct collect_region *region)
 	ps__cancel_release(cancel);
 	collect_leave();
 	if (result != 0)
-		collect_miss(PS__FAULT_FAILED);
+		collect_miss(PS__FAULT_NO_MEMORY);
 	return result == 0 ? atomic_load_explicit(&region->region, memory_order_relaxed) : NULL;
 }
 
@@ -278,7 +278,7 @@ static struct ps_mark_region *collect_define(const char *name)
 	ps__cancel_release(cancel);
 	collect_leave();
 	if (!mark)
-		collect_miss(PS__FAULT_FAILED);
+		collect_miss(name && *name ? PS__FAULT_NO_MEMORY : PS__FAULT_NO_NAME);
 	errno = error;
 	return mark;
 }

@@ -2,15 +2,36 @@
 /* Lines below a report by region: what is not as it should be, and what is an estimate. */
 #include "output/path_table.h"
 #include "region/paths.h"
+#include "region/profile.h"
 
 #include <inttypes.h>
 
-static void path_faults_add_one(struct ps__buffer *lines, const char *word, uint64_t count,
-                                const char *meaning)
+static const struct {
+	const char *word;
+	const char *meaning;
+} kinds[] = {
+    [PS__FAULT_UNMATCHED] = {"unmatched", "a region was left that wasn't open"},
+    [PS__FAULT_CROSSED] = {"crossed", "a region was left while another one was innermost"},
+    [PS__FAULT_LEFT_OPEN] = {"left open", "a region was open when its thread ended"},
+    [PS__FAULT_IN_HANDLER] = {"in handler",
+                              "a signal handler entered or left a region, or gave a number, during "
+                              "another call"},
+    [PS__FAULT_UNREAD] = {"failed", "the counters could not be read at a boundary"},
+    [PS__FAULT_NO_MEMORY] = {"failed",
+                             "there was no memory for a region, a path, a number or a report"},
+    [PS__FAULT_NO_NAME] = {"failed", "a mark had no name"},
+    [PS__FAULT_JUMP] = {"failed", "a jump left a call that was adding counts to a path"},
+    [PS__FAULT_UNREPORTED] = {"failed", "a slow visit could not be written to the log"},
+};
+
+static void path_faults_add_kinds(struct ps_profile *profile, struct ps__buffer *lines)
 {
-	if (count)
-		ps__buffer_add(lines, "%-11s  %" PRIu64 " %s: %s\n", word, count,
-		               count == 1 ? "time" : "times", meaning);
+	for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+		uint64_t count = atomic_load(&profile->faults[kind]);
+		if (count)
+			ps__buffer_add(lines, "%-11s  %" PRIu64 " %s: %s\n", kinds[kind].word,
+			               count, count == 1 ? "time" : "times", kinds[kind].meaning);
+	}
 }
 
 static void path_faults_add_sampled(const struct ps__path_table *table, struct ps__buffer *lines)
@@ -33,19 +54,7 @@ int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *l
 	struct ps_profile_faults faults = {.size = sizeof faults};
 	int code = ps_profile_faults(table->profile, &faults);
 
-	path_faults_add_one(lines, "unmatched", faults.unmatched,
-	                    "a region was left that wasn't open");
-	path_faults_add_one(lines, "crossed", faults.crossed,
-	                    "a region was left while another one was innermost");
-	path_faults_add_one(lines, "left open", faults.left_open,
-	                    "a region was open when its thread ended");
-	path_faults_add_one(
-	    lines, "in handler", faults.in_handler,
-	    "a signal handler entered or left a region, or gave a number, during another call");
-	path_faults_add_one(
-	    lines, "failed", faults.failed,
-	    "the counters could not be read at a boundary, there was no memory, or a "
-	    "mark had no name");
+	path_faults_add_kinds(table->profile, lines);
 	if (faults.uncounted)
 		ps__buffer_add(lines,
 		               "%-11s  %" PRIu64 " %s: its thread's counters could not be opened: "

@@ -70,7 +70,7 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 		ps__signals_release(&held);
 	}
 	if (!node) {
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return ps__fail_memory("a path; the visit stays in the one that it is in");
 	}
 	if (level->node != base && level->node != node && member->seen == member->depth)

@@ -55,7 +55,7 @@ static int value_add(struct ps_region *named, int64_t value)
 	struct ps__node *node = ps__member_innermost(member);
 	struct ps__value_cell *cell = value_cell(member, node, named);
 	if (!cell) {
-		ps__profile_note(named->profile, PS__FAULT_FAILED);
+		ps__profile_note(named->profile, PS__FAULT_NO_MEMORY);
 		return ps__fail_memory("a number's name in a path; the number is lost");
 	}
 	uint64_t low = atomic_load_explicit(&cell->low, memory_order_relaxed);

@@ -50,7 +50,7 @@ static struct ps_mark_region *marks_define(const char *name)
 	if (ps__own.is_inside)
 		return marks_miss(PS__FAULT_IN_HANDLER);
 	if (!name || !*name)
-		return marks_miss(PS__FAULT_FAILED);
+		return marks_miss(PS__FAULT_NO_NAME);
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct ps__held held;
@@ -62,7 +62,7 @@ static struct ps_mark_region *marks_define(const char *name)
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
 	errno = error;
-	return found ? &found->mark : marks_miss(PS__FAULT_FAILED);
+	return found ? &found->mark : marks_miss(PS__FAULT_NO_MEMORY);
 }
 
 /* The region of the profile that listens. It is made without the lock: ps_region_define refuses
@@ -78,7 +78,7 @@ static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct ma
 	if (result != PS_OK) {
 		/* An interrupted call is noted there. */
 		if (result != PS_ECNFLCT)
-			marks_miss(PS__FAULT_FAILED);
+			marks_miss(PS__FAULT_NO_MEMORY);
 		return NULL;
 	}
 	atomic_store_explicit(&named->region, region, memory_order_release);

@@ -226,7 +226,7 @@ int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *
 	ps__add_word(&node->visits.wall_ns, *now_ns - member->last.ns);
 	ps__member_set_last_ns(member, *now_ns);
 	if (result != PS_OK && result != PS_PARTIAL) {
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		ps__profile_note(member->profile, PS__FAULT_UNREAD);
 		return result;
 	}
 	__atomic_store_n(&member->last.has_failed, false, __ATOMIC_RELAXED);
@@ -288,7 +288,7 @@ void ps__member_recover(struct ps__member *member)
 	member->is_changing = false;
 	ps__slow_lose(member);
 	member_mark_node(ps__member_counted(member), PS__MARK_INTERRUPTED);
-	ps__profile_note(member->profile, PS__FAULT_FAILED);
+	ps__profile_note(member->profile, PS__FAULT_JUMP);
 }
 
 /* That the counters were off is found when they are stopped: any of the paths may lack something.
@@ -374,7 +374,7 @@ static int member_end(struct ps__member *member)
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;
 	if (is_added && profile->ended.are_kept && ps__kept_add(profile, member) < 0)
-		ps__profile_note(profile, PS__FAULT_FAILED);
+		ps__profile_note(profile, PS__FAULT_NO_MEMORY);
 	if (is_added)
 		member_unlink(member);
 	pthread_mutex_unlock(&profile->lock);

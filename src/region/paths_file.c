@@ -37,14 +37,10 @@ static int file_save_faults(struct ps_profile *profile, FILE *stream)
 
 	if (result != PS_OK)
 		return result;
-	const uint64_t counts[PS__FAULTS] = {
-	    [PS__FAULT_UNMATCHED] = faults.unmatched,    [PS__FAULT_CROSSED] = faults.crossed,
-	    [PS__FAULT_LEFT_OPEN] = faults.left_open,    [PS__FAULT_IN_HANDLER] = faults.in_handler,
-	    [PS__FAULT_FAILED] = faults.failed,          [PS__FAULT_UNCOUNTED] = faults.uncounted,
-	    [PS__FAULT_INSIDE_ELSEWHERE] = faults.inside};
 	fprintf(stream, "faults");
-	for (size_t fault = 0; fault < PS__FAULTS; fault++)
-		fprintf(stream, " %" PRIu64, counts[fault]);
+	for (size_t fault = 0; fault < PS__FAULT_INSIDE_ELSEWHERE; fault++)
+		fprintf(stream, " %" PRIu64, atomic_load(&profile->faults[fault]));
+	fprintf(stream, " %" PRIu64, faults.inside);
 	ps__words_write_string(stream, faults.uncounted_why ? faults.uncounted_why : "");
 	fprintf(stream, "\n");
 	return PS_OK;

@@ -243,7 +243,9 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->crossed = atomic_load(&faults[PS__FAULT_CROSSED]);
 	out->left_open = atomic_load(&faults[PS__FAULT_LEFT_OPEN]);
 	out->in_handler = atomic_load(&faults[PS__FAULT_IN_HANDLER]);
-	out->failed = atomic_load(&faults[PS__FAULT_FAILED]);
+	out->failed = 0;
+	for (int fault = PS__FAULT_UNREAD; fault <= PS__FAULT_UNREPORTED; fault++)
+		out->failed += atomic_load(&faults[fault]);
 	out->uncounted = atomic_load(&faults[PS__FAULT_UNCOUNTED]);
 	out->uncounted_why = atomic_load(&profile->uncounted_why);
 	out->inside = inside + atomic_load(&faults[PS__FAULT_INSIDE_ELSEWHERE]);

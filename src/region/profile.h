@@ -98,14 +98,18 @@ struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
  * all the same. */
 void ps__region_leave_through(struct ps_region *region);
 
-/* Faults by kind: in the order of struct ps_profile_faults. The last one is of profiles that were
- * loaded into this one. */
+/* Faults by kind. The last one is of profiles that were loaded into this one. */
 enum ps__fault {
 	PS__FAULT_UNMATCHED,
 	PS__FAULT_CROSSED,
 	PS__FAULT_LEFT_OPEN,
 	PS__FAULT_IN_HANDLER,
-	PS__FAULT_FAILED,
+	/* The next ones together are `failed` in struct ps_profile_faults. */
+	PS__FAULT_UNREAD,
+	PS__FAULT_NO_MEMORY,
+	PS__FAULT_NO_NAME,
+	PS__FAULT_JUMP,
+	PS__FAULT_UNREPORTED,
 	PS__FAULT_UNCOUNTED,
 	PS__FAULT_INSIDE_ELSEWHERE,
 	PS__FAULTS

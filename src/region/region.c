@@ -179,7 +179,7 @@ PS__INLINE int region_enter(struct ps_region *region)
 	const struct ps__rate *rate = atomic_load_explicit(&region->rate, memory_order_acquire);
 	struct ps__node *node = ps__node_get(member, outer, region, rate);
 	if (!node || (member->depth == member->room && region_make_level(member) < 0)) {
-		ps__profile_note(region->profile, PS__FAULT_FAILED);
+		ps__profile_note(region->profile, PS__FAULT_NO_MEMORY);
 		return ps__fail_memory("a path; what follows is counted to the region around it");
 	}
 	ps__node_prefetch(node);

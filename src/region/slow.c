@@ -39,7 +39,7 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 		return;
 	struct ps__watch *watch = slow_make_watch(member);
 	if (!watch) {
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return;
 	}
 	watch->slow = slow;
@@ -114,7 +114,7 @@ static void slow_write(struct ps__member *member, struct ps__watch *watch, uint6
 	slow_release(member, watch);
 	ps__signals_release(&held);
 	if (!is_written)
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		ps__profile_note(member->profile, PS__FAULT_UNREPORTED);
 }
 
 static void slow_report(struct ps__member *member, struct ps__watch *watch, uint64_t left_ns)
@@ -129,7 +129,7 @@ static void slow_report(struct ps__member *member, struct ps__watch *watch, uint
 	const struct ps_path *path = paths ? paths->newest : NULL;
 	ps__signals_release(&held);
 	if (!paths) {
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return;
 	}
 	/* Calls of the program's function come from within this one: it was not left. */
