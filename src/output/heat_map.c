@@ -377,10 +377,11 @@ static int heat_choose(struct heat *heat)
 	heat->name = table->metrics[heat->metric].name;
 	if (ps__table_metric(table, 0, heat->metric, &value))
 		return PS_OK;
-	if (table->is_sum)
-		return ps__fail(PS_ENOEVNT,
-		                "no heat map by '%s': not all events that it needs were counted",
-		                name);
+	/* The totals may have what a sum or a reading lacks. */
+	if (table->is_sum || table->timestamp)
+		return ps__fail(
+		    PS_ENOEVNT, "no heat map by '%s': not all events that it needs were counted%s",
+		    name, table->timestamp ? " in the readings with this timestamp" : "");
 	/* It says which events the metric needs. */
 	return ps_component_metric(table->rows[0].component, name, &value);
 }

@@ -298,6 +298,29 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
+/* The metric's events were counted, in another reading. */
+START_TEST(no_heat_map_by_a_metric_that_the_reading_does_not_have)
+{
+	struct ps_export_options options = {.size = sizeof options, .heat_by = "ipc"};
+	const long long counters[] = {400, 200};
+
+	fake_add_core_pmu(4);
+	struct ps_eventset *faults = scene_set("page-faults", NULL);
+	struct ps_eventset *both = scene_set("instructions", "cycles", NULL);
+	check_ok(ps_store(faults, counters, 1, scene.root, &options.timestamp, NULL));
+	uint64_t timestamp = 0;
+	check_ok(ps_store(both, counters, 2, scene.root, &timestamp, NULL));
+	check_fails(ps_export_with(scene.root, PS_FORMAT_XML, &options, stdout), PS_ENOEVNT);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "readings with this timestamp"));
+	options.timestamp = timestamp;
+	char *xml = export_text(scene.root, PS_FORMAT_XML, &options);
+	ck_assert_ptr_nonnull(strstr(xml, "value=\"Background=#"));
+	free(xml);
+	ps_eventset_destroy(faults);
+	ps_eventset_destroy(both);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_told)
 {
 	FILE *full = fopen("/dev/full", "w");
@@ -366,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, any_component_can_be_exported);
 	tcase_add_test(tests, formats_have_names);
 	tcase_add_test(tests, wrong_arguments_are_refused);
+	tcase_add_test(tests, no_heat_map_by_a_metric_that_the_reading_does_not_have);
 	tcase_add_loop_test(tests, a_full_disk_is_told, 0, scene_formats());
 	tcase_add_test(tests, a_stream_that_is_not_for_writing_is_told);
 	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_writes_nothing, 0,
