@@ -30,15 +30,16 @@ static inline void step(bool on)
 #endif
 
 /* False, with the reason said, where no instruction can be stepped through. */
-static inline bool step_is_possible(void)
+#define step_is_possible() step_may_trap(__func__)
+static inline bool step_may_trap(const char *test)
 {
 #ifdef STEP_IS_POSSIBLE
 	if (!ps_test_is_in_valgrind())
 		return true;
-	ps_test_skip("valgrind steps through instructions of its own");
+	ps__test_skip(test, "valgrind steps through instructions of its own");
 #else
-	ps_test_skip("the instructions of this processor, or of a sanitizer's program, can't be "
-	             "stepped through here");
+	ps__test_skip(test, "the instructions of this processor, or of a sanitizer's program, "
+	                    "can't be stepped through here");
 #endif
 	return false;
 }
