@@ -123,7 +123,7 @@ START_TEST(each_stop_ends_one_run_from_any_thread)
 {
 	struct ps_session_options options = options_of(0);
 	struct ps_session *session = new_session(&options, 0, 1000000);
-	int stops = ps_test_size(2000, 100);
+	int stops = ps_test_size(10000, 100);
 	pthread_t reader;
 
 	check_ok(ps_session_start(session));
