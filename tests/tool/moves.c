@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Work that perfsage timeline is to show: a thread that moves between two CPUs and touches pages
  * there, threads by thousands, switches by thousands, and a process that goes on. */
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,27 +124,57 @@ static int make_threads(size_t count)
 	return 0;
 }
 
+/* The kernel's clock of a thread: how long it was on since the clock was opened. */
+struct clock {
+	long tid;
+	int fd;
+	uint64_t on_ns;
+};
+
+static void clock_open(struct clock *clock)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_TASK_CLOCK,
+	                               .exclude_kernel = 1};
+
+	clock->tid = syscall(SYS_gettid);
+	clock->fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+}
+
+static void clock_read(struct clock *clock)
+{
+	if (read(clock->fd, &clock->on_ns, sizeof clock->on_ns) != sizeof clock->on_ns)
+		exit(9);
+}
+
 static int there[2], back[2];
 
 static void *answer(void *context)
 {
+	struct clock *clock = context;
 	char byte;
 
+	clock_open(clock);
 	while (read(there[0], &byte, 1) == 1) {
 		if (write(back[1], &byte, 1) != 1)
 			break;
 	}
+	clock_read(clock);
 	return context;
 }
 
-/* Two threads on one CPU wait for each other. */
+/* Two threads on one CPU wait for each other. Prints how long each was on, by its clock. */
 static int switch_often(size_t rounds)
 {
+	struct clock mine, others;
 	pthread_t other;
 	char byte = 0;
 
+	clock_open(&mine);
 	pin(sched_getcpu());
-	if (pipe(there) != 0 || pipe(back) != 0 || pthread_create(&other, NULL, answer, NULL) != 0)
+	if (pipe(there) != 0 || pipe(back) != 0 ||
+	    pthread_create(&other, NULL, answer, &others) != 0)
 		return 6;
 	for (size_t round = 0; round < rounds; round++) {
 		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
@@ -150,6 +182,9 @@ static int switch_often(size_t rounds)
 	}
 	close(there[1]);
 	pthread_join(other, NULL);
+	clock_read(&mine);
+	printf("{\"clocks\": [[%ld, %ju], [%ld, %ju]]}\n", mine.tid, (uintmax_t)mine.on_ns,
+	       others.tid, (uintmax_t)others.on_ns);
 	return 0;
 }
 
