@@ -164,9 +164,11 @@ static void *answer(void *context)
 	return context;
 }
 
-/* Two threads on one CPU wait for each other. Prints how long each was on, by its clock. */
-static int switch_often(size_t rounds)
+/* Two threads on one CPU wait for each other, and one of them computes in between. Prints how long
+ * each was on, by its clock, and how long all of it took. */
+static int switch_often(size_t rounds, unsigned steps)
 {
+	uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
 	struct clock mine, others;
 	pthread_t other;
 	char byte = 0;
@@ -177,14 +179,17 @@ static int switch_often(size_t rounds)
 	    pthread_create(&other, NULL, answer, &others) != 0)
 		return 6;
 	for (size_t round = 0; round < rounds; round++) {
+		for (volatile unsigned step = 0; step < steps; step++)
+			continue;
 		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
 			return 7;
 	}
 	close(there[1]);
 	pthread_join(other, NULL);
 	clock_read(&mine);
-	printf("{\"clocks\": [[%ld, %ju], [%ld, %ju]]}\n", mine.tid, (uintmax_t)mine.on_ns,
-	       others.tid, (uintmax_t)others.on_ns);
+	printf("{\"clocks\": [[%ld, %ju], [%ld, %ju]], \"wall_ns\": %ju}\n", mine.tid,
+	       (uintmax_t)mine.on_ns, others.tid, (uintmax_t)others.on_ns,
+	       (uintmax_t)(now_ns(CLOCK_MONOTONIC) - begin_ns));
 	return 0;
 }
 
@@ -217,8 +222,8 @@ int main(int argc, char **argv)
 		            (size_t)atoi(argv[5]));
 	if (argc == 3 && strcmp(argv[1], "threads") == 0)
 		return make_threads((size_t)atoi(argv[2]));
-	if (argc == 3 && strcmp(argv[1], "switches") == 0)
-		return switch_often((size_t)atoi(argv[2]));
+	if ((argc == 3 || argc == 4) && strcmp(argv[1], "switches") == 0)
+		return switch_often((size_t)atoi(argv[2]), argc == 4 ? (unsigned)atoi(argv[3]) : 0);
 	if (argc == 2 && strcmp(argv[1], "linger") == 0)
 		return linger();
 	return 2;
