@@ -169,6 +169,14 @@ static int open_fd(struct ps__event *event, struct ps__place place)
 	return ps__perf_open_settled(event, place, -1);
 }
 
+/* That of the event's first instance is that of all, but where a kernel takes no PS__FORMAT_LOST.
+ * It reads a file of /proc. */
+static void note_config(struct ps_record_config *config, const struct perf_event_attr *attr)
+{
+	if (!config->size || config->read_format != attr->read_format)
+		*config = ps__sampler_config(attr);
+}
+
 static int open_instance(struct ps_session *session, size_t event, pid_t tid, size_t cpu_index)
 {
 	struct ps__session_lists *lists = &session->lists;
@@ -186,7 +194,7 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 		                    : fail_open(session, lists->events[event].attr, tid, cpu, -fd);
 	struct ps__session_instance *instance = &lists->instances[lists->instance_count++];
 	*instance = (struct ps__session_instance){.event = (uint32_t)event, .fd = fd};
-	lists->events[event].config = ps__sampler_config(&asked->attr);
+	note_config(&lists->events[event].config, &asked->attr);
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&instance->id) < 0) {
 		int error = errno;
 		ps__os.close(fd);
