@@ -44,8 +44,8 @@ struct ps_profile_faults {
 	uint64_t uncounted;
 	/* The first reason for it; NULL: none. It lives as long as the profile */
 	const char *uncounted_why;
-	/* Threads, without the calling one, that are inside a region now, and of which it can't be
-	   told what they counted since they last entered or left one: ps_paths_create() */
+	/* Threads, without the calling one, of which it can't be told what they counted since they
+	   last entered or left a region: ps_paths_create() */
 	uint64_t inside;
 };
 

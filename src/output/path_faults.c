@@ -64,10 +64,11 @@ int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *l
 		               faults.uncounted_why ? faults.uncounted_why : "no memory");
 	path_faults_add_sampled(table, lines);
 	if (faults.inside)
-		ps__buffer_add(
-		    lines,
-		    "%-11s  %" PRIu64 " other %s inside a region: what was counted there "
-		    "since the last region was entered or left is missing\n",
-		    "inside", faults.inside, faults.inside == 1 ? "thread is" : "threads are");
+		ps__buffer_add(lines,
+		               "%-11s  %" PRIu64
+		               " other %s: what was counted there since the last region "
+		               "was entered or left is missing\n",
+		               "inside", faults.inside,
+		               faults.inside == 1 ? "thread goes on" : "threads go on");
 	return code;
 }

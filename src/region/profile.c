@@ -218,7 +218,7 @@ static int profile_count_inside(struct ps_profile *profile, uint64_t *out)
 	const struct ps__member *own = ps__member_find(profile);
 	pthread_mutex_lock(&profile->lock);
 	for (const struct ps__member *member = profile->members; member; member = member->next)
-		*out += member != own && ps__member_is_inside(member) && !ps__rest_is_known(member);
+		*out += member != own && !ps__rest_is_known(member);
 	pthread_mutex_unlock(&profile->lock);
 	ps__profile_end();
 	return PS_OK;

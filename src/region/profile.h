@@ -256,11 +256,6 @@ static inline void ps__member_set_last_ns(struct ps__member *member, uint64_t no
 	__atomic_store_n(&member->last.ns, now_ns, __ATOMIC_RELAXED);
 }
 
-static inline bool ps__member_is_inside(const struct ps__member *member)
-{
-	return __atomic_load_n(&member->depth, __ATOMIC_RELAXED) > 0;
-}
-
 /* After a call that was left: see ps__stack_was_left. */
 void ps__member_recover(struct ps__member *member);
 

@@ -276,8 +276,9 @@ bool ps__rest_is_known(const struct ps__member *member)
 {
 	struct ps__peeked *peeked = NULL;
 
+	/* It ends: all is in its nodes. */
 	if (!member->set)
-		return false;
+		return true;
 	rest_wait(member);
 	bool is_known =
 	    !ps__set_is_busy(member->set) && ps__set_peek(member->set, member->tid, &peeked) > 0;
