@@ -9,6 +9,7 @@
 
 #include <perfsage/region.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ps__rate;
@@ -153,13 +154,14 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
 static inline void ps__node_prefetch(struct ps__node *node)
 {
 	uintptr_t cell = (uintptr_t)atomic_load_explicit(&node->cells, memory_order_relaxed);
-	const struct ps__node *next = atomic_load_explicit(&node->next, memory_order_relaxed);
+	uintptr_t next = (uintptr_t)atomic_load_explicit(&node->next, memory_order_relaxed);
 
 	__builtin_prefetch(&node->visits.shortest_ns, 1);
 	__builtin_prefetch(&node->visits.times[ps__visit_time_of(PS__SHORT_VISIT_NS)], 1);
 	__builtin_prefetch((const void *)cell, 1);
 	__builtin_prefetch((const void *)(cell + 64), 1);
-	__builtin_prefetch(next, 1);
+	__builtin_prefetch((const void *)next, 1);
+	__builtin_prefetch((const void *)(next + offsetof(struct ps__node, visits)), 1);
 }
 
 /* The beginning of a visit of the next one needs its region, where the rate is. It comes during the
