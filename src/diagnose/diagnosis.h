@@ -33,7 +33,7 @@ struct ps__draft {
 	char gain[256];
 };
 
-/* What the call returns is the code of the first thing that fails, with its sentence. */
+/* The call returns the code of the first thing that fails, with its sentence. */
 struct ps__failed {
 	int event_code; /* of the first event that can't be counted by itself */
 	int code;

@@ -25,7 +25,7 @@
 #define MOST_FAILURES 50
 #define RING_BYTES    (2 * 65536)
 
-/* Of one stream: so many records, all whole. Those that made room in a ring are among them. */
+/* One stream has so many records, all whole. Those that made room in a ring are among them. */
 static uint64_t count_records(uint64_t *missing)
 {
 	struct ps_log_reader *reader = NULL;
