@@ -146,7 +146,7 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
-/* A visit that takes longer than this waits for memory anyway. */
+/* For a visit that takes much longer, a wait for memory does not matter. */
 #define PS__SHORT_VISIT_NS 1000
 
 /* The end of a visit needs all of these. They come from memory during the system call of its
