@@ -255,7 +255,7 @@ def compare_hardware(library):
             counts = {name: draw.randrange(10 ** 5, 10 ** 7) for name in HARDWARE}
             write_counts(recorded, path, counts)
             shown = subprocess.run(["perf", "stat", "report", "-i", path], stderr=subprocess.PIPE, text=True, check=True).stderr
-            rates = dict(re.findall(r"^ *(\d+) +page-faults +# +([\d.]+)", shown, re.MULTILINE))
+            rates = dict(re.findall(r"^ *(\d+) +page-faults(?::u)? +# +([\d.]+)", shown, re.MULTILINE))
             for metric, (line, part, whole, error) in OF_HARDWARE.items():
                 symbols = {symbol_of(part): float(counts[part]), symbol_of(whole): float(counts[whole])}
                 yield metric, symbols, of_counts(library, metric, symbols), float(rates[str(counts[line])]), error
