@@ -196,6 +196,13 @@ static struct fake_task *task_of_path(const char *path)
 	return NULL;
 }
 
+/* Of a task that is there, the first fields of its stat are a name in a folder, and no more: the
+ * rest is the task's. */
+static bool is_name_alone(const struct file *file, const struct fake_task *task)
+{
+	return file && task && file->content && !file->error && strlen(file->content) < 20;
+}
+
 /* The folder's name has this length. */
 static bool is_in_folder(const struct file *file, const char *folder, size_t length)
 {
@@ -239,7 +246,9 @@ int fake__open(const char *path, int flags)
 	if (!file_find(path))
 		fake__task_put_status(path);
 	file = file_find(path);
-	task = file ? NULL : task_of_path(path);
+	task = task_of_path(path);
+	if (is_name_alone(file, task))
+		file = NULL;
 	if (file && file->error)
 		return fake__fail(file->error);
 	if (file && (flags & O_DIRECTORY))
@@ -250,6 +259,7 @@ int fake__open(const char *path, int flags)
 	if (fd < 0)
 		return fake__fail(errno);
 	fake__fd(fd)->task = task;
+	fake__fd(fd)->stat_path = file && task ? file->path : NULL;
 	fake__fd(fd)->is_cgroup = !file && !task && is_cgroup(path);
 	if (file) {
 		size_t length = file->bytes ? file->bytes : strlen(file->content);
@@ -277,8 +287,11 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 			slot->task->ended = true;
 		if (slot->task->ended)
 			return -ESRCH;
-		content = stat = fake__task_stat(slot->task);
-		length = strlen(stat);
+		stat = fake__task_stat(slot->task);
+		content = slot->stat_path ? fake__file_content(slot->stat_path) : stat;
+		if (!content)
+			content = slot->content; /* as it was opened */
+		length = strlen(content);
 	}
 	if (offset > length)
 		offset = length;

@@ -54,6 +54,7 @@ struct fake_fd {
 	char *content; /* of a file */
 	size_t length, offset;
 	struct fake_task *task; /* of a /proc/<tid>/stat */
+	const char *stat_path;  /* the file that has the task's text; NULL: the task's own */
 	struct fake_counter *counter;
 	bool is_cgroup; /* the folder of one */
 	enum fake_bpf {

@@ -78,6 +78,7 @@ START_TEST(counts_of_unseen_tasks_are_shared_out_as_those_of_seen_ones)
 	fake_run(5000 * MS, 5000 * MS);
 	fake_advance(PAGE_FAULTS, 1000);
 	check_part(0, take(set), 1000, PS_ATTRIBUTION_MIXED);
+	show_root(1, 1001 * MS);
 	fake_run(5000 * MS, 5000 * MS);
 	fake_advance(PAGE_FAULTS, 3);
 	check_part(1, take(set), 3, PS_ATTRIBUTION_LAST_CPU); /* nobody ran whom a look saw */
@@ -249,7 +250,7 @@ START_TEST(a_process_that_is_hidden_is_told)
 	struct ps_eventset *set = by_looks("0-3");
 	const char *why = NULL;
 
-	fake_file_error("/proc/500/stat", ENOENT);
+	fake_file_error("/proc/500/task/500/stat", ENOENT);
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_ptr_nonnull(strstr(why, "/proc/500, which is not there or hidden"));

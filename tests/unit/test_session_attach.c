@@ -71,9 +71,9 @@ static struct ps_session *started_in_state(const struct ps_session_options *opti
 
 	make_process();
 	snprintf(stat, sizeof stat, "4711 (solver) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4711/stat", stat);
+	fake_file("/proc/4711/task/4711/stat", stat);
 	snprintf(stat, sizeof stat, "4712 (a ) b) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4712/stat", stat);
+	fake_file("/proc/4712/task/4712/stat", stat);
 	check_ok(start_with(&session, options));
 	return session;
 }
