@@ -11,6 +11,8 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -224,8 +226,10 @@ static void tell_cost(struct ps_eventset *set, struct ps_topology *topology, con
 	       what, descriptors, user / (double)descriptors, kernel / (double)descriptors);
 }
 
-/* As perf record opens it: the least that the kernel's part can be. */
-static size_t open_bare(const pid_t *tids, unsigned count, int *fds)
+/* What perf record -p asks of the kernel for one event: in each thread's context on each CPU an
+ * event, its id, the ring of its CPU, which the first thread's events stand for, and in the end
+ * that it counts. */
+static size_t attach_as_perf(const pid_t *tids, unsigned count, int *fds)
 {
 	struct perf_event_attr attr = {.size = sizeof attr,
 	                               .type = PERF_TYPE_HARDWARE,
@@ -234,13 +238,26 @@ static size_t open_bare(const pid_t *tids, unsigned count, int *fds)
 	                               .inherit = 1,
 	                               .disabled = 1,
 	                               .exclude_kernel = 1};
-	size_t opened = 0;
+	size_t opened = 0, cpus = lab_cpus(), bytes = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t id;
 
 	for (unsigned i = 0; i < count; i++) {
-		for (unsigned cpu = 0; cpu < lab_cpus(); cpu++)
-			fds[opened++] = (int)syscall(SYS_perf_event_open, &attr, tids[i], (int)cpu,
-			                             -1, PERF_FLAG_FD_CLOEXEC);
+		for (unsigned cpu = 0; cpu < cpus; cpu++) {
+			int fd = (int)syscall(SYS_perf_event_open, &attr, tids[i], (int)cpu, -1,
+			                      PERF_FLAG_FD_CLOEXEC);
+			ck_assert_int_ge(fd, 0);
+			ck_assert_int_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
+			if (opened < cpus)
+				ck_assert_ptr_ne(
+				    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+				    MAP_FAILED);
+			else
+				ck_assert_int_eq(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, fds[cpu]), 0);
+			fds[opened++] = fd;
+		}
 	}
+	for (size_t i = 0; i < opened; i++)
+		ck_assert_int_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);
 	return opened;
 }
 
@@ -271,8 +288,8 @@ START_TEST(a_thread_for_each_cpu_is_attached)
 	ck_assert_uint_eq(ps_session_missed(session, NULL, 0), 0);
 	ps_session_destroy(session);
 	lab_ok(ps_start(set));
-	size_t opened = open_bare(tids, count, fds);
-	tell_cost(set, topology, "bare perf_event_open", opened);
+	size_t opened = attach_as_perf(tids, count, fds);
+	tell_cost(set, topology, "as perf record", opened);
 	for (size_t i = 0; i < opened; i++)
 		close(fds[i]);
 	pthread_barrier_wait(&end);
