@@ -187,7 +187,7 @@ static int doctor_diagnose(struct doctor *doctor)
 	/* Nobody reads it, or there is no room for it. */
 	if (code > 0)
 		return code;
-	if (code == PS_ENOMEM || code == PS_EINVAL)
+	if (code == PS_ENOMEM)
 		return tool_complain("%s", ps_error_detail());
 	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;
 }

@@ -92,8 +92,21 @@ static int import_fail_source(struct job *job)
 	if (source->synthetic)
 		return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"",
 		                source->synthetic);
+	if (source->origin)
+		return ps__fail(PS_EINVAL,
+		                "hwloc refuses %s (%s): correct what the variables say, or unset "
+		                "them",
+		                source->subject, strerror(error));
 	return ps__fail(PS_ESYS, "hwloc could not read %s: %s (does lstopo work?)", source->subject,
 	                strerror(error));
+}
+
+/* What its variables name is no file, or no description. Some of hwloc's builds say so, and others
+ * read this machine in its place. */
+static bool import_is_ignored(const struct source *source, hwloc_topology_t hwloc)
+{
+	return source->is_this_machine && source->origin && ps__import_variables_replace() &&
+	       hwloc_topology_is_thissystem(hwloc);
 }
 
 static int import_run(struct job *job, hwloc_topology_t hwloc)
@@ -109,6 +122,10 @@ static int import_run(struct job *job, hwloc_topology_t hwloc)
 		result = hwloc_topology_set_flags(hwloc, source->flags);
 	if (result == 0)
 		result = hwloc_topology_load(hwloc);
+	if (result == 0 && import_is_ignored(source, hwloc)) {
+		errno = EINVAL;
+		result = -1;
+	}
 	if (result < 0)
 		return import_fail_source(job);
 	return ps__import_tree(&job->topology, hwloc, source->subject);

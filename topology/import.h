@@ -26,6 +26,9 @@ bool ps__import_is_small(const char *description);
 /* The environment variables that may put another tree in the place of this
  * machine's, as "NAME=value NAME=value"; false if none is set. */
 bool ps__import_variables(char *text, size_t size_bytes);
+/* True if one of them names a tree, an XML file or a description, and none says
+ * that such a tree is to be taken for this machine's. */
+bool ps__import_variables_replace(void);
 /* The command that takes those away: "unset NAME NAME". */
 void ps__import_unset(char *text, size_t size_bytes);
 

@@ -78,6 +78,19 @@ bool ps__import_variables(char *text, size_t size_bytes)
 	return used_bytes > 0;
 }
 
+static bool limits_is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+bool ps__import_variables_replace(void)
+{
+	return (limits_is_set("HWLOC_XMLFILE") || limits_is_set("HWLOC_SYNTHETIC")) &&
+	       !limits_is_set("HWLOC_THISSYSTEM");
+}
+
 void ps__import_unset(char *text, size_t size_bytes)
 {
 	size_t used_bytes = (size_t)snprintf(text, size_bytes, "unset");

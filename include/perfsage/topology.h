@@ -44,7 +44,8 @@ struct ps_topology_options {
  *
  * Errors:
  *   PS_EINVAL - out is NULL; options has a wrong size or an unknown flag; the
- *       tree of hwloc's variables is damaged or too large
+ *       tree of hwloc's variables is damaged or too large, or hwloc refuses what
+ *       they say
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - hwloc could not read the machine; ps_error_detail() gives its
  *       reason

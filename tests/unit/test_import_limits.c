@@ -105,6 +105,28 @@ START_TEST(a_description_in_a_variable_of_hwloc_s_has_the_same_limit)
 }
 END_TEST
 
+/* hwloc's two readers of XML differ in what they do then. */
+START_TEST(a_variable_of_hwloc_s_that_has_no_effect_is_an_error)
+{
+	static const char *const variables[][2] = {{"HWLOC_XMLFILE", "/nonexistent/server.xml"},
+	                                           {"HWLOC_XMLFILE", "/dev/null"},
+	                                           {"HWLOC_SYNTHETIC", "socket:many"}};
+	struct ps_topology *topology = NULL;
+
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		setenv(variables[i][0], variables[i][1], 1);
+		check_fails(ps_topology_load(&topology, NULL), PS_EINVAL);
+		check_detail(variables[i][1]);
+		check_detail("or unset them");
+		unsetenv(variables[i][0]);
+	}
+	setenv("HWLOC_XMLFILE", "", 1);
+	check_ok(ps_topology_load(&topology, NULL));
+	ck_assert_ptr_null(ps_topology_origin(topology));
+	ps_topology_destroy(topology);
+}
+END_TEST
+
 START_TEST(what_is_printed_tells_that_the_tree_is_not_this_machine_s)
 {
 	struct ps_topology *topology = NULL;
@@ -129,6 +151,7 @@ END_TEST
 /* Where all tests run in one process. */
 static void forget_variables(void)
 {
+	unsetenv("HWLOC_XMLFILE");
 	unsetenv("HWLOC_SYNTHETIC");
 	unsetenv("HWLOC_THISSYSTEM");
 }
@@ -146,6 +169,7 @@ int main(void)
 	tcase_add_test(tests, a_tree_that_is_not_this_machine_s_tells_what_it_was_made_from);
 	tcase_add_test(tests, a_variable_of_hwloc_s_that_replaces_this_machine_is_told);
 	tcase_add_test(tests, a_description_in_a_variable_of_hwloc_s_has_the_same_limit);
+	tcase_add_test(tests, a_variable_of_hwloc_s_that_has_no_effect_is_an_error);
 	tcase_add_test(tests, what_is_printed_tells_that_the_tree_is_not_this_machine_s);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
