@@ -415,8 +415,10 @@ static int start_complain_cgroup(const char *path, int code)
 	if (code != PS_EINVAL && code != PS_ESYS)
 		return start_complain();
 	snprintf(detail, sizeof detail, "%s", ps_error_detail());
-	if (*path != '/' || ps__cgroup_root(root, sizeof root) != PS_OK)
+	if (*path != '/')
 		tool_complain("--cgroup %s: %s", path, detail);
+	else if (ps__cgroup_root(root, sizeof root) != PS_OK)
+		tool_complain("--cgroup %s: %s. %s", path, detail, ps_error_detail());
 	else
 		tool_complain("--cgroup %s: %s. perf counts the control groups of %s: give a "
 		              "folder in there, or its path from there on",

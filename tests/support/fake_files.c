@@ -196,13 +196,6 @@ static struct fake_task *task_of_path(const char *path)
 	return NULL;
 }
 
-/* Of a task that is there, the first fields of its stat are a name in a folder, and no more: the
- * rest is the task's. */
-static bool is_name_alone(const struct file *file, const struct fake_task *task)
-{
-	return file && task && file->content && !file->error && strlen(file->content) < 20;
-}
-
 /* The folder's name has this length. */
 static bool is_in_folder(const struct file *file, const char *folder, size_t length)
 {
@@ -247,7 +240,9 @@ int fake__open(const char *path, int flags)
 		fake__task_put_status(path);
 	file = file_find(path);
 	task = task_of_path(path);
-	if (is_name_alone(file, task))
+	/* The name alone puts it into a folder: all of its fields are the task's, if there is one.
+	 */
+	if (task && file && file->content && strlen(file->content) < 20)
 		file = NULL;
 	if (file && file->error)
 		return fake__fail(file->error);
@@ -289,8 +284,7 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 			return -ESRCH;
 		stat = fake__task_stat(slot->task);
 		content = slot->stat_path ? fake__file_content(slot->stat_path) : stat;
-		if (!content)
-			content = slot->content; /* as it was opened */
+		content = content ? content : slot->content; /* as it was opened */
 		length = strlen(content);
 	}
 	if (offset > length)
