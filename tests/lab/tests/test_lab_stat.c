@@ -24,6 +24,9 @@
  * counted, too. */
 #define TOLERANCE 0.03
 #define BEGINNING 600000
+/* Counters go on while other CPUs work, and the kernel takes a CPU offline and back with all of
+ * them: 1.2 million were seen on a busy machine. What is counted twice would be 16 million. */
+#define HOTPLUG 4000000
 
 static char program[512];
 
@@ -168,13 +171,13 @@ static long long sum_of_slices(int wanted)
 	return sum;
 }
 
-static void check_slices(int cpu, long long wanted)
+static void check_slices(int cpu, long long wanted, long long others)
 {
 	long long sum = sum_of_slices(cpu);
 
 	printf("lab: CPU %d: %lld instructions in its slices\n", cpu, sum);
 	ck_assert_int_ge(sum, wanted);
-	ck_assert_int_le(sum, (long long)((double)wanted * (1 + TOLERANCE)) + BEGINNING);
+	ck_assert_int_le(sum, (long long)((double)wanted * (1 + TOLERANCE)) + others);
 }
 
 START_TEST(instructions_are_in_the_slices_that_ran_them)
@@ -186,8 +189,8 @@ START_TEST(instructions_are_in_the_slices_that_ran_them)
 	                  " -- %s work 8000000 24000000",
 	         program);
 	ck_assert_msg(system(line) == 0, "failed: %s", line);
-	check_slices(0, 2 * 8000000);
-	check_slices((int)lab_cpus() - 1, 2 * 24000000);
+	check_slices(0, 2 * 8000000, BEGINNING);
+	check_slices((int)lab_cpus() - 1, 2 * 24000000, BEGINNING);
 }
 END_TEST
 
@@ -245,7 +248,7 @@ START_TEST(slices_on_a_cpu_that_was_offline_are_not_known_afterwards)
 {
 	record_cycle();
 	ck_assert_uint_gt(count_unknown(), 0);
-	check_slices(last_cpu(), 2 * 8000000);
+	check_slices(last_cpu(), 2 * 8000000, HOTPLUG);
 }
 END_TEST
 
