@@ -99,6 +99,7 @@ check_boot() {
 	else
 		load_shape "$boot"
 	fi
+	[ -z "$in_guest" ] || [ $emulates = no ] || tests=$in_guest
 	[ -z "$only" ] || tests=$only
 	log=$results/$boot/guest.log
 	mkdir -p "$results/$boot"
@@ -180,6 +181,43 @@ report() {
 	totals "${logs[@]}"
 }
 
+# emulate NAME PROGRAM: a program for arm64 on this machine's kernel. Its results are those of a boot's job.
+emulate() {
+	local status=0 log=$results/emulated/$1 word
+	(
+		cd "$work/image/perfsage"
+		export PS_TEST_SMALL=${PS_TEST_SMALL-1} CK_DEFAULT_TIMEOUT=$job_limit
+		exec qemu-aarch64 -L "$work/image" "./$2"
+	) >"$log.log" 2>&1 </dev/null || status=$?
+	case $status in
+	0) word=PASS ;;
+	77) word=SKIP ;;
+	*) word=" FAIL (status $status)" ;;
+	esac
+	echo ":test-result: $word" >"$log.trs"
+}
+
+# The programs of a shape that need no kernel of their own, as many at a time as there are processors. Results go below $1.
+run_emulated() {
+	local name program started=$SECONDS results=$1
+	load_shape "$2"
+	: >"$results/emulated.jobs"
+	mkdir -p "$results/emulated/unit"
+	while read -r name program; do
+		case " $in_guest " in *" $name "*) continue ;; esac
+		while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
+			wait -n || true
+		done
+		echo "emulated/$name.log" >>"$results/emulated.jobs"
+		emulate "$name" "$program" &
+	done < <(match_programs "$tests")
+	wait
+	mv "$results/emulated.jobs" "$results/emulated/jobs"
+	echo "PASS: all programs were run" >"$results/emulated/guest.log"
+	echo ":test-result: PASS" >"$results/emulated/guest.trs"
+	echo "$((SECONDS - started)) s" >"$results/emulated/seconds"
+}
+
 # All boots, as many at a time as there are processors. Results go below $1, a new folder.
 run_boots() {
 	local name results=$1
@@ -213,9 +251,9 @@ prove_failure() {
 }
 
 check() {
-	local only='' shapes=("$@") boots prove=no status=0 results
+	local only='' shapes=("$@") boots prove=no emulates=no status=0 results
 	if [ $# = 0 ]; then
-		prove=yes
+		prove=yes emulates=yes
 		mapfile -t shapes < <(list_longest)
 	elif [ "$1" = --prove-failure ]; then
 		prove=yes shapes=()
@@ -224,11 +262,13 @@ check() {
 	prepare
 	programs=$(list_programs)
 	results=$(mktemp -d "$work/results.XXXXXX")
+	[ $emulates = no ] || run_emulated "$results" suites
 	# shellcheck disable=SC2086 # several words
 	run_boots "$results" $boots
 	# shellcheck disable=SC2086
 	repeat_disturbed $boots
 	[ $prove = no ] || prove_failure "$results"
+	[ $emulates = no ] || boots+=" emulated"
 	# shellcheck disable=SC2086
 	report $boots || status=$?
 	rm -rf "$work/results"

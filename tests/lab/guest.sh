@@ -5,7 +5,7 @@
 load_shape() {
 	local file=$here/shapes/$1.shape
 	[ -e "$file" ] || fail "there is no shape '$1'; there are: $(list_shapes | tr '\n' ' ')"
-	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 effort=1 guests=1 job_limit=60 tests=''
+	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 effort=1 guests=1 job_limit=60 tests='' in_guest=''
 	# shellcheck disable=SC1090
 	. "$file"
 }
