@@ -134,7 +134,20 @@ static void check_part(const struct job *job, unsigned cpu, size_t event, struct
 	       (unsigned long long)value.enabled_ns);
 }
 
-/* The parts' estimates, and that of the whole. */
+/* What the tree shows adds up: the parts' estimates are that of the machine. */
+static void check_shown(const struct job *job, size_t event, const struct sums *sums,
+                        const char *context)
+{
+	struct ps_value total = lab_total(ps_topology_root(job->topology), names[event]);
+
+	if (total.status == PS_STATUS_NEVER_SCHEDULED)
+		return;
+	ck_assert_msg(fabs((double)total.value - sums->known) <= 0.5,
+	              "%s: %s: the parts show %.0f, the machine %lld", context, names[event],
+	              sums->known, total.value);
+}
+
+/* The parts' estimates, and one of all that was counted, by all the time that it took. */
 static double difference(const struct job *job, size_t event, const struct sums *sums,
                          const char *context)
 {
@@ -161,6 +174,7 @@ static unsigned check_job(const struct job *job, const char *context)
 		struct sums sums = {.least_ns = UINT64_MAX};
 		for (unsigned cpu = 0; cpu < lab_cpus(); cpu++)
 			check_part(job, cpu, event, &sums, context);
+		check_shown(job, event, &sums, context);
 		double apart = difference(job, event, &sums, context);
 		worst = apart > worst ? apart : worst;
 		if (sums.least_ns >= SAMPLE_NS && apart > worst_sampled)
