@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mutated records: what a parser must survive. The same seed gives the same records, so a failure
  * can be repeated. */
+#include "support/random.h"
 #include "support/record_bytes.h"
 
 #include <perfsage/error.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-struct random {
-	uint64_t state;
-};
-
-static uint64_t random_next(struct random *random)
-{
-	random->state ^= random->state << 13;
-	random->state ^= random->state >> 7;
-	random->state ^= random->state << 17;
-	return random->state;
-}
 
 /* Reads the bytes too, so that a sanitizer sees them. */
 static bool is_range_within(const struct ps_record *record, const void *at, size_t size)
@@ -152,7 +141,7 @@ static bool fuzz_one(struct random *random, unsigned char *end, struct record_fu
 
 bool record_fuzz(uint64_t seed, uint64_t runs, struct record_fuzz *result)
 {
-	struct random random = {.state = seed * 2 + 88172645463325252u};
+	struct random random = random_of(seed);
 	unsigned char *room = malloc(RECORD_BYTES_MOST);
 	bool is_good = room;
 

@@ -199,6 +199,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/fake_view.c \
 	tests/support/fixture.c \
 	tests/support/fixture.h \
+	tests/support/formula_fuzz.c \
+	tests/support/formula_fuzz.h \
 	tests/support/golden.c \
 	tests/support/golden.h \
 	tests/support/gone.h \
@@ -206,6 +208,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/machines.h \
 	tests/support/papi_scene.c \
 	tests/support/papi_scene.h \
+	tests/support/random.h \
 	tests/support/record_bytes.c \
 	tests/support/record_bytes.h \
 	tests/support/record_fuzz.c \
@@ -272,8 +275,9 @@ tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_start_LDADD = tools/libtools.la $(LDADD)
 
-# Run by hand, for as long as one likes: tests/fuzz/fuzz_record RUNS SEED
+# Run by hand, for as long as one likes: tests/fuzz/fuzz_record RUNS SEED, and fuzz_formula
 if HAVE_CHECK
-check_PROGRAMS += tests/fuzz/fuzz_record
+check_PROGRAMS += tests/fuzz/fuzz_formula tests/fuzz/fuzz_record
 endif
+tests_fuzz_fuzz_formula_SOURCES = tests/fuzz/fuzz_formula.c
 tests_fuzz_fuzz_record_SOURCES = tests/fuzz/fuzz_record.c

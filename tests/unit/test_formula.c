@@ -4,10 +4,10 @@
  * is known. test_formula_corpus.c has a corpus; tests/scripts/formulas.py holds formulas against
  * those of the Linux kernel.
  */
+#include "support/formula_fuzz.h"
 #include "support/scene.h"
 #include "support/small.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -358,38 +358,17 @@ START_TEST(a_look_up_can_end_the_evaluation)
 }
 END_TEST
 
-/* Made-up text of the grammar's own pieces: refused or not, nothing else happens to it. The
+/* Formulas made by the grammar give what they mean, and damaged ones are taken or refused. The
  * sanitizers see to the rest. */
-START_TEST(whatever_is_given_is_taken_or_refused)
+START_TEST(made_up_formulas_mean_what_they_say)
 {
-	static const char *const pieces[] = {
-	    "1",          "2.5e1", "a",    "cycles:u", "(",  ")",   "+", "-",         "*",
-	    "/",          "%",     "|",    "&",        "^",  "<",   ">", " if ",      " else ",
-	    "min(",       "max(",  ",",    " ",        "\n", "\\-", "@", "#num_cpus", "d_ratio(",
-	    "has_event(", "\\",    "\xff", "e",        ".",  "=",   "$"};
-	uint64_t state = 3;
-	unsigned rounds = (unsigned)ps_test_serial_size(200000, 20000), taken = 0;
+	uint64_t runs = (uint64_t)ps_test_serial_size(100000, 10000);
+	struct formula_fuzz result;
 
-	for (unsigned round = 0; round < rounds; round++) {
-		char text[400] = "";
-		unsigned count = round % 12 + 1;
-		for (unsigned piece = 0; piece < count; piece++) {
-			state =
-			    state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-			strcat(text, pieces[(state >> 33) % (sizeof pieces / sizeof pieces[0])]);
-		}
-		struct ps_formula *formula = NULL;
-		struct ps_metric_value value;
-		if (ps_formula_create(&formula, text) != PS_OK) {
-			ck_assert_msg(strstr(ps_error_detail(), "column") != NULL, "%s", text);
-			continue;
-		}
-		taken++;
-		if (ps_formula_evaluate(formula, look_up, NULL, &value) != PS_OK)
-			ck_abort_msg("%s", text);
-		ps_formula_destroy(formula);
-	}
-	ck_assert_uint_gt(taken, rounds / 40);
+	ck_assert_msg(formula_fuzz(1, runs, &result), "%s", result.wrong);
+	ck_assert_uint_gt(result.compared, runs / 2);
+	ck_assert_uint_gt(result.taken, runs / 20);
+	ck_assert_uint_gt(result.refused, runs / 4);
 }
 END_TEST
 
@@ -408,6 +387,6 @@ int main(void)
 	tcase_add_test(tests, a_result_is_known_as_its_counts_are);
 	tcase_add_test(tests, a_count_that_is_not_known_makes_no_number);
 	tcase_add_test(tests, a_look_up_can_end_the_evaluation);
-	tcase_add_test(tests, whatever_is_given_is_taken_or_refused);
+	tcase_add_test(tests, made_up_formulas_mean_what_they_say);
 	return scene_run(suite);
 }
