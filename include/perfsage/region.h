@@ -33,8 +33,8 @@ struct ps_region;
 /** The faults of a profile: it could not keep these as it should. */
 struct ps_profile_faults {
 	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
-	uint64_t unmatched;  /* regions that were left though they weren't open */
-	uint64_t crossed;    /* regions that were left while another one was innermost */
+	uint64_t unmatched;  /* calls and marks that should leave a region that wasn't open */
+	uint64_t crossed;    /* that should leave one while another one was innermost */
 	uint64_t left_open;  /* regions that were open when their thread ended */
 	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
 	/* Boundaries without a reading; what found no memory; marks without a name; visits that
@@ -248,8 +248,8 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
 /**
  * Begins a visit of a region by the calling thread.
  *
- * A thread's first one clones the profile's model, and starts it. The set is
- * released when the thread ends; its counts stay.
+ * A thread's first one clones the profile's model, and starts it. When the
+ * thread ends its counts stay, and the set is kept for a later thread.
  *
  * region - from ps_region_define. It may be open already: regions recurse
  *

@@ -293,8 +293,16 @@ static unsigned next_number(unsigned below)
 	return (unsigned)(state >> 33) % below;
 }
 
-/* PS_TEST_FUZZ_RUNS asks for more runs. Changed words, whose checks are made right again: nothing
- * but the reader's own care is between them and its memory. */
+/* PS_TEST_FUZZ_RUNS asks for more. */
+static unsigned fuzz_runs(int usual, int small)
+{
+	const char *wanted = getenv("PS_TEST_FUZZ_RUNS");
+
+	return (unsigned)(wanted ? atoi(wanted) : ps_test_serial_size(usual, small));
+}
+
+/* The checks of changed words are made right again: nothing but the reader's own care is between
+ * them and its memory. */
 static void seal_again(struct image *image)
 {
 	struct ps__log_block *block = (void *)(image->bytes + image->first_block);
@@ -350,9 +358,7 @@ static void change(struct image *image)
 
 START_TEST(what_a_fuzzer_makes_of_it_does_no_harm)
 {
-	const char *wanted = getenv("PS_TEST_FUZZ_RUNS");
-	unsigned runs = wanted ? (unsigned)atoi(wanted) : (unsigned)ps_test_serial_size(8000, 300);
-	unsigned opened = 0;
+	unsigned runs = fuzz_runs(8000, 300), opened = 0;
 	struct image image, work;
 
 	make_image(&image, true);
@@ -374,6 +380,55 @@ START_TEST(what_a_fuzzer_makes_of_it_does_no_harm)
 }
 END_TEST
 
+/* A size or a time becomes another one, or bytes of the topology do; the check is made right again.
+ */
+static void change_header(struct image *image)
+{
+	struct ps__log_header *header = (void *)image->bytes;
+	unsigned char *xml = image->bytes + sizeof *header;
+	size_t xml_bytes = header->xml_bytes;
+	uint64_t *word = &header->block_bytes + next_number(6);
+
+	if (next_number(2))
+		*word = next_number(2) ? *word << next_number(64) : *word + 4096 * next_number(99);
+	for (unsigned changes = next_number(3); changes > 0; changes--)
+		xml[next_number((unsigned)xml_bytes)] =
+		    (unsigned char)"<>\"/= 09azP"[next_number(11)];
+	if (header->xml_bytes <= image->size - sizeof *header - sizeof *word)
+		header->check = ps__log_check(header, offsetof(struct ps__log_header, check),
+		                              (uint64_t *)(void *)xml, (header->xml_bytes + 7) / 8);
+}
+
+START_TEST(what_a_fuzzer_makes_of_the_header_does_no_harm)
+{
+	unsigned runs = fuzz_runs(40000, 4000) / 100, opened = 0;
+	struct image image, work;
+
+	make_image(&image, true);
+	work = image;
+	work.bytes = malloc(work.size);
+	for (unsigned run = 0; run < runs; run++) {
+		struct ps_log_reader *reader = NULL;
+		memcpy(work.bytes, image.bytes, work.size);
+		change_header(&work);
+		write_bytes(work.bytes, work.size);
+		int result = ps_log_open(&reader, log_path);
+		if (result != PS_OK) {
+			ck_assert_ptr_null(reader);
+			ck_assert_ptr_nonnull(strstr(ps_error_detail(), log_path));
+			continue;
+		}
+		opened++;
+		read_somehow(reader);
+		ps_log_close(reader);
+	}
+	ck_assert_uint_gt(opened, 0);
+	ck_assert_uint_lt(opened, runs);
+	free(work.bytes);
+	free(image.bytes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("damaged logs");
@@ -385,5 +440,6 @@ int main(void)
 	tcase_add_test(tests, each_byte_changed);
 	tcase_add_test(tests, headers_of_others_are_refused);
 	tcase_add_test(tests, what_a_fuzzer_makes_of_it_does_no_harm);
+	tcase_add_test(tests, what_a_fuzzer_makes_of_the_header_does_no_harm);
 	return scene_run(suite);
 }
