@@ -4,11 +4,27 @@
 
 #include "base/os.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* "monotonic  SECONDS NANOSECONDS", and as much for boottime. */
 #define LONGEST_OFFSETS 256
+
+/* 0: not known. */
+static ino_t number_of(const char *path)
+{
+	struct stat status = {.st_ino = 0};
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (ps__os.wake.fstat(fd, &status) < 0)
+		status.st_ino = 0;
+	ps__os.close(fd);
+	return status.st_ino;
+}
 
 uint64_t ps__time_namespace_shift_ns(void)
 {
@@ -18,5 +34,9 @@ uint64_t ps__time_namespace_shift_ns(void)
 	if (ps__os_read_file("/proc/self/timens_offsets", text, sizeof text) <= 0 ||
 	    sscanf(text, "monotonic %lld %lld", &seconds, &nanoseconds) != 2)
 		return 0;
-	return (uint64_t)seconds * 1000000000u + (uint64_t)nanoseconds;
+	uint64_t shift_ns = (uint64_t)seconds * 1000000000u + (uint64_t)nanoseconds;
+	if (shift_ns &&
+	    number_of("/proc/self/ns/time") != number_of("/proc/self/ns/time_for_children"))
+		return 0;
+	return shift_ns;
 }

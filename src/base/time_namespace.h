@@ -11,7 +11,8 @@
 
 /* Nanoseconds to add, modulo 2^64, to a time of CLOCK_MONOTONIC in a record: that is then this
  * process's time. 0 outside of a time namespace, and without /proc. Reads a file, which tells what
- * children get: a process that has unshared its namespace itself has other offsets. */
+ * children get. A process that has unshared its namespace stays in the one that it had, on older
+ * kernels after an exec, too (unshare -T): that is taken for the machine's. */
 uint64_t ps__time_namespace_shift_ns(void);
 
 #endif

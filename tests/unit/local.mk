@@ -154,6 +154,7 @@ unit_tests = \
 	tests/unit/test_tasks \
 	tests/unit/test_text \
 	tests/unit/test_threads \
+	tests/unit/test_time_namespace \
 	tests/unit/test_time_share \
 	tests/unit/test_time_share_choice \
 	tests/unit/test_timeline \
