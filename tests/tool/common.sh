@@ -101,6 +101,10 @@ expect_text() {
 	fi
 }
 
+# What runs a command on CPU 0, which each description has, or nothing where that can't be.
+on_first=
+! taskset -c 0 true 2> /dev/null || on_first='taskset -c 0'
+
 # expect_least NAME GOT WANTED
 expect_least() {
 	if [ -n "$2" ] && [ "$2" -ge "$3" ]; then
