@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -246,10 +247,20 @@ START_TEST(descriptors_are_the_kernels_and_stay_open)
 }
 END_TEST
 
-/* Switches away, by waiting for a thread that waits for this one. */
+static long switches_so_far(void)
+{
+	struct rusage usage;
+
+	ck_assert_int_eq(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
+}
+
+/* On a slow machine a short sleep may be over before this thread has left its CPU. */
 static void switch_often(void)
 {
-	for (int round = 0; round < 20; round++)
+	long enough = switches_so_far() + 20;
+
+	while (switches_so_far() < enough)
 		usleep(100);
 }
 
