@@ -101,7 +101,7 @@ expect_text() {
 	fi
 }
 
-# What runs a command on CPU 0, which each description has, or nothing where that can't be.
+# What binds perfsage and its command to CPU 0, which each description has, or nothing where that can't be.
 on_first=
 ! taskset -c 0 true 2> /dev/null || on_first='taskset -c 0'
 
