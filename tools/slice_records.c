@@ -20,9 +20,21 @@ static struct tool_slice_record *record_at(const struct tool_stream *stream, siz
 	return &stream->blocks[index / BLOCK][index % BLOCK];
 }
 
-static struct tool_stream *find_stream(struct tool_slice_records *records, int cpu)
+/* At one time a counter is read before its task leaves the CPU: so its stream comes first. */
+static size_t index_of(int cpu, enum tool_ring ring)
 {
-	size_t index = (size_t)(cpu + 1);
+	return 2 * (size_t)(cpu + 1) + (ring == TOOL_RING_SESSION);
+}
+
+static int cpu_of(size_t index)
+{
+	return (int)(index / 2) - 1;
+}
+
+static struct tool_stream *find_stream(struct tool_slice_records *records, int cpu,
+                                       enum tool_ring ring)
+{
+	size_t index = index_of(cpu, ring);
 
 	if (index >= records->stream_count) {
 		struct tool_stream *streams =
@@ -59,38 +71,38 @@ void tool_slice_records_limit(struct tool_slice_records *records, size_t mib)
 	records->most_blocks = mib * (MIB / BLOCK_BYTES);
 }
 
-/* A counter is read before its task leaves the CPU, if the clock tells that or not. */
-static bool is_before(const struct tool_slice_record *record, const struct tool_slice_record *other)
-{
-	if (record->time_ns != other->time_ns)
-		return record->time_ns < other->time_ns;
-	return record->kind == TOOL_RECORD_READ;
-}
-
 /* A record is written a little after its time was taken, and an interrupt may write one between. */
 static void append(struct tool_stream *stream, const struct tool_slice_record *record)
 {
 	size_t at = stream->count++;
 
-	for (; at > 0 && is_before(record, record_at(stream, at - 1)); at--)
+	for (; at > 0 && record->time_ns < record_at(stream, at - 1)->time_ns; at--)
 		*record_at(stream, at) = *record_at(stream, at - 1);
 	*record_at(stream, at) = *record;
 	if (record->time_ns > stream->last_ns)
 		stream->last_ns = record->time_ns;
 }
 
-bool tool_slice_records_add(struct tool_slice_records *records,
-                            const struct tool_slice_record *record)
+static bool add_of(struct tool_slice_records *records, enum tool_ring ring,
+                   const struct tool_slice_record *record)
 {
 	if (records->is_full)
 		return false;
-	struct tool_stream *stream = find_stream(records, record->cpu);
+	struct tool_stream *stream = find_stream(records, record->cpu, ring);
 	if (stream && make_room(records, stream)) {
 		append(stream, record);
 		return true;
 	}
 	records->is_full = true;
 	return false;
+}
+
+bool tool_slice_records_add(struct tool_slice_records *records,
+                            const struct tool_slice_record *record)
+{
+	bool is_read = record->kind == TOOL_RECORD_READ;
+
+	return add_of(records, is_read ? TOOL_RING_COUNTERS : TOOL_RING_SESSION, record);
 }
 
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name)
@@ -144,41 +156,48 @@ static void sink(struct tool_slice_records *records, size_t at)
 	}
 }
 
+/* How long after the record of a task's end the CPU can have been that task's: until another one
+ * comes, or may have come. */
+static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
+{
+	for (size_t i = exit + 1; i < stream->count; i++) {
+		const struct tool_slice_record *record = record_at(stream, i);
+		if (record->kind == TOOL_RECORD_IN || record->kind == TOOL_RECORD_HOLE ||
+		    record->kind == TOOL_RECORD_EXIT)
+			return record->time_ns;
+	}
+	return UINT64_MAX;
+}
+
 /*
  * A task that has ended leaves its CPU after the record of its end, without a number of its own. So
  * the first reads after that record are moved before it. A CPU's reads of one switch stand one
- * behind the other.
+ * behind the other. Returns the index of the first read after those.
  */
-static void give_reads_to_ended(struct tool_stream *stream, size_t exit)
+static size_t give_reads_to_ended(struct tool_stream *reads, size_t first,
+                                  const struct tool_slice_record *ended, uint64_t next_ns)
 {
-	const struct tool_slice_record ended = *record_at(stream, exit);
-	size_t at = exit + 1;
-
-	for (; at < stream->count; at++) {
-		uint16_t kind = record_at(stream, at)->kind;
-		if (kind == TOOL_RECORD_READ)
+	while (first < reads->count && record_at(reads, first)->time_ns <= ended->time_ns)
+		first++;
+	uint64_t time_ns = first < reads->count ? record_at(reads, first)->time_ns : UINT64_MAX;
+	for (; time_ns <= next_ns && first < reads->count; first++) {
+		struct tool_slice_record *read = record_at(reads, first);
+		if (read->kind != TOOL_RECORD_READ || read->time_ns != time_ns)
 			break;
-		if (kind == TOOL_RECORD_IN || kind == TOOL_RECORD_HOLE || kind == TOOL_RECORD_EXIT)
-			return;
+		read->time_ns = ended->time_ns;
+		read->tid = ended->tid;
 	}
-	uint64_t time_ns = at < stream->count ? record_at(stream, at)->time_ns : 0;
-	for (size_t to = exit; at < stream->count; at++, to++) {
-		struct tool_slice_record read = *record_at(stream, at);
-		if (read.kind != TOOL_RECORD_READ || read.time_ns != time_ns)
-			return;
-		read.time_ns = ended.time_ns;
-		read.tid = ended.tid;
-		for (size_t i = at; i > to; i--)
-			*record_at(stream, i) = *record_at(stream, i - 1);
-		*record_at(stream, to) = read;
-	}
+	return first;
 }
 
-static void give_reads(struct tool_stream *stream)
+static void give_reads(const struct tool_stream *stream, struct tool_stream *reads)
 {
-	for (size_t i = stream->count; i > 0; i--) {
-		if (record_at(stream, i - 1)->kind == TOOL_RECORD_EXIT)
-			give_reads_to_ended(stream, i - 1);
+	size_t read = 0;
+
+	for (size_t i = 0; i < stream->count && read < reads->count; i++) {
+		const struct tool_slice_record *record = record_at(stream, i);
+		if (record->kind == TOOL_RECORD_EXIT)
+			read = give_reads_to_ended(reads, read, record, find_next_ns(stream, i));
 	}
 }
 
@@ -191,7 +210,8 @@ int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns
 	if (!records->heap)
 		return ps__fail_memory("the order of the records");
 	for (size_t i = 0; i < records->stream_count; i++) {
-		give_reads(&records->streams[i]);
+		if (i % 2 == 1)
+			give_reads(&records->streams[i], &records->streams[i - 1]);
 		if (records->streams[i].count)
 			records->heap[records->heap_count++] = i;
 	}
@@ -212,10 +232,10 @@ const struct tool_slice_record *tool_slice_records_next(struct tool_slice_record
 	else
 		records->tail = (struct tool_slice_record){.time_ns = stream->last_ns,
 		                                           .extra = records->end_ns,
-		                                           .cpu = (int)index - 1,
+		                                           .cpu = cpu_of(index),
 		                                           .kind = TOOL_RECORD_HOLE};
 	stream->next++;
-	if (stream->next >= stream->count + (records->has_tail && index > 0))
+	if (stream->next >= stream->count + (records->has_tail && cpu_of(index) >= 0))
 		records->heap[0] = records->heap[--records->heap_count];
 	sink(records, 0);
 	return record;
@@ -303,8 +323,8 @@ static void hear_sample(void *context, const struct ps_session_record *heard)
 	tool_slice_records_add(context, &record);
 }
 
-void tool_slice_records_add_hole(struct tool_slice_records *records, int cpu, uint64_t begin_ns,
-                                 uint64_t end_ns, uint64_t lost)
+void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_ring ring, int cpu,
+                                 uint64_t begin_ns, uint64_t end_ns, uint64_t lost)
 {
 	const struct tool_slice_record record = {.time_ns = begin_ns,
 	                                         .extra = end_ns,
@@ -314,17 +334,18 @@ void tool_slice_records_add_hole(struct tool_slice_records *records, int cpu, ui
 	                                         .kind = TOOL_RECORD_HOLE};
 
 	records->lost += lost;
-	tool_slice_records_add(records, &record);
+	add_of(records, ring, &record);
 }
 
 static void hear_lost(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_records *records = context;
 	const struct ps_record *record = heard->record;
-	const struct tool_stream *stream = find_stream(records, (int)record->cpu);
+	const struct tool_stream *stream =
+	    find_stream(records, (int)record->cpu, TOOL_RING_SESSION);
 
-	tool_slice_records_add_hole(records, (int)record->cpu, stream ? stream->last_ns : 0,
-	                            record->time, record->body.lost);
+	tool_slice_records_add_hole(records, TOOL_RING_SESSION, (int)record->cpu,
+	                            stream ? stream->last_ns : 0, record->time, record->body.lost);
 }
 
 struct ps_listener tool_slice_records_listener(struct tool_slice_records *records)

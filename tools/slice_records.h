@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a session, kept for slices.c: a stream for each CPU, each in the order of time. */
+/* The records of a session, kept for slices.c: a stream for each CPU, each in the order of time;
+ * and another one for what counters told of the CPU's switches. */
 #ifndef PS_TOOLS_SLICE_RECORDS_H
 #define PS_TOOLS_SLICE_RECORDS_H
 
@@ -32,6 +33,13 @@ struct tool_slice_record {
 	uint16_t event; /* COUNT, READ: which */
 };
 
+/* Where a CPU's records come from. Each ring is read by itself, and loses its own records: so the
+ * newest record of one tells nothing of the other. */
+enum tool_ring {
+	TOOL_RING_COUNTERS,
+	TOOL_RING_SESSION
+};
+
 /* In blocks: what is there is never moved, whatever comes. */
 struct tool_stream {
 	struct tool_slice_record **blocks;
@@ -42,7 +50,7 @@ struct tool_stream {
 };
 
 struct tool_slice_records {
-	struct tool_stream *streams; /* 0: of no CPU; behind it that of CPU 0 */
+	struct tool_stream *streams; /* two of no CPU, two of CPU 0 and so on; counters first */
 	size_t stream_count, stream_room;
 	char **names;
 	size_t name_count, name_room;
@@ -63,8 +71,8 @@ void tool_slice_records_limit(struct tool_slice_records *records, size_t mib);
 bool tool_slice_records_add(struct tool_slice_records *records,
                             const struct tool_slice_record *record);
 /* Records of the CPU were lost in this time: so many, at most 2^32 - 1 of which are told. */
-void tool_slice_records_add_hole(struct tool_slice_records *records, int cpu, uint64_t begin_ns,
-                                 uint64_t end_ns, uint64_t lost);
+void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_ring ring, int cpu,
+                                 uint64_t begin_ns, uint64_t end_ns, uint64_t lost);
 /* The index of a copy; SIZE_MAX for lack of memory. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
 /* From here on tool_slice_records_next gives all in the order of time; holes last until end_ns at

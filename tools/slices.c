@@ -97,7 +97,8 @@ void tool_slices_note_read(struct tool_slices *slices, const struct tool_slices_
 void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_ns, uint64_t end_ns,
                            uint64_t lost)
 {
-	tool_slice_records_add_hole(&slices->records, cpu, begin_ns, end_ns, lost);
+	tool_slice_records_add_hole(&slices->records, TOOL_RING_COUNTERS, cpu, begin_ns, end_ns,
+	                            lost);
 }
 
 /* When the task ended, or stays unknown: a hidden one goes on. */

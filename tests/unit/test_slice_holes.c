@@ -108,6 +108,19 @@ START_TEST(a_loss_that_no_record_tells_is_a_hole_up_to_the_end)
 }
 END_TEST
 
+/* The counters' ring is read after the session's, so its records may be newer than the loss. */
+START_TEST(a_loss_begins_with_the_newest_record_of_its_own_ring)
+{
+	executes(100, 10, 0, "prog");
+	forks(200, 99, 10, 0);
+	reads(300, 10, 0, 5);
+	loses(400, 0);
+	in(500, 10, 0);
+	check_hole("10 on0 100-200; 10 ? 200-300; 10 on0+5 300-300; 10 ? 300-400; "
+	           "10 off 400-500; 10 on0 500-1000; ");
+}
+END_TEST
+
 START_TEST(one_in_whose_place_another_comes_is_not_known_any_more)
 {
 	executes(100, 10, 0, "prog");
@@ -316,6 +329,7 @@ int main(void)
 	tcase_add_test(tests, one_that_was_on_another_cpu_is_known);
 	tcase_add_test(tests, one_whose_creation_was_lost_begins_where_it_is_known);
 	tcase_add_test(tests, a_loss_that_no_record_tells_is_a_hole_up_to_the_end);
+	tcase_add_test(tests, a_loss_begins_with_the_newest_record_of_its_own_ring);
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
