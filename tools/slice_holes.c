@@ -93,6 +93,8 @@ const struct tool_hole *tool_hole_add(struct tool_slices *slices,
 	slices->holes = holes;
 	struct tool_hole *hole = &holes[slices->hole_count];
 	*hole = clip(slices, record);
+	uint64_t covered_ns = tool_hole_last_end(slices, hole->cpu, hole->begin_ns, hole->end_ns);
+	hole->new_ns = covered_ns ? covered_ns : hole->begin_ns;
 	if (slices->hole_count++ && hole[-1].latest_ns > hole->end_ns)
 		hole->latest_ns = hole[-1].latest_ns;
 	return hole;

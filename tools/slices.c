@@ -303,8 +303,11 @@ static void play_hole(struct tool_slices *slices, const struct tool_slice_record
 
 	if (task)
 		tool_task_lose(slices, task, hole->begin_ns);
-	if (slices->result == PS_OK && slices->play->visit_hole)
-		slices->result = slices->play->visit_hole(hole, slices->play->context);
+	if (slices->result != PS_OK || !slices->play->visit_hole || hole->new_ns >= hole->end_ns)
+		return;
+	struct tool_hole rest = *hole;
+	rest.begin_ns = hole->new_ns;
+	slices->result = slices->play->visit_hole(&rest, slices->play->context);
 }
 
 static void play_record(struct tool_slices *slices, const struct tool_slice_record *record)

@@ -82,6 +82,7 @@ struct tool_hole {
 	uint64_t lost; /* records; 0: it is not known how many */
 	int cpu;
 	uint64_t latest_ns; /* the latest end of this one and of those before it */
+	uint64_t new_ns;    /* up to here those of its CPU before it reach; else begin_ns */
 };
 
 /* A task that was there when the observation began. */
@@ -99,7 +100,8 @@ struct tool_slices_play {
 	/* Each span when it is over: those of a task, and those of a hardware thread, by rising
 	 * time. Returns 0 to go on. */
 	int (*visit)(const struct tool_span *span, void *context);
-	/* NULL, or the same for each hole, in its place among the spans of its hardware thread. */
+	/* NULL, or the same for each hole, in its place among the spans of its hardware thread:
+	 * that of it which is in no earlier one. */
 	int (*visit_hole)(const struct tool_hole *hole, void *context);
 	void *context;
 };

@@ -254,6 +254,31 @@ START_TEST(what_is_told_of_a_random_schedule_is_true)
 }
 END_TEST
 
+static int write_hole(const struct tool_hole *hole, void *context)
+{
+	(void)context;
+	ps__buffer_add(&seen, "%d ? %d-%d; ", hole->cpu, (int)hole->begin_ns, (int)hole->end_ns);
+	return 0;
+}
+
+/* The rings of the session and of the counters each tell a loss of the same time. */
+START_TEST(holes_of_a_cpu_that_overlap_are_visited_as_one)
+{
+	const struct tool_slices_play play = {.end_ns = END_NS, .visit_hole = write_hole};
+
+	in(100, 10, 0);
+	in(100, 11, 1);
+	loses(400, 0);
+	loses(300, 1);
+	tool_slices_note_hole(slices, 0, 150, 300, 3);
+	tool_slices_note_hole(slices, 0, 350, 500, 3);
+	ck_assert_int_eq(tool_slices_play(slices, &play), PS_OK);
+	ck_assert_str_eq(ps__buffer_text(&seen), "0 ? 100-400; 1 ? 100-300; 0 ? 400-500; ");
+	ck_assert_uint_eq(tool_slices_hole_count(slices), 4);
+	ck_assert_uint_eq(tool_slices_hole(slices, 3)->begin_ns, 350);
+}
+END_TEST
+
 static void check_says(uint64_t lost, const char *wanted)
 {
 	struct ps__buffer text = {0};
@@ -333,6 +358,7 @@ int main(void)
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
+	tcase_add_test(tests, holes_of_a_cpu_that_overlap_are_visited_as_one);
 	tcase_add_test(tests, a_sentence_tells_why_there_are_holes);
 	tcase_add_test(tests, a_sentence_tells_that_memory_was_used_up);
 	tcase_add_test(tests, records_take_no_more_memory_than_they_may);
