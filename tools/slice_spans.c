@@ -133,10 +133,16 @@ static void begin_on(struct tool_slices *slices, struct tool_task *task, int cpu
 	tool_hole_note_on(slices, cpu, task);
 }
 
+/* A counter may have told of the task in an earlier hole, which goes on: then nothing is known of
+ * it since. */
 void tool_task_lose(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
-	if (!task->has_exited && task->now.kind == TOOL_SPAN_ON)
-		end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_HOLE);
+	const struct tool_task_now *now = &task->now;
+
+	if (task->has_exited || now->kind != TOOL_SPAN_ON)
+		return;
+	uint64_t from = tool_hole_first_begin(slices, now->cpu, now->since_ns, time_ns, time_ns);
+	end_span(slices, task, TOOL_SPAN_ON, from, TOOL_END_HOLE);
 }
 
 void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)

@@ -121,6 +121,22 @@ START_TEST(a_loss_begins_with_the_newest_record_of_its_own_ring)
 }
 END_TEST
 
+START_TEST(a_hole_that_begins_in_another_one_ends_nothing_known)
+{
+	executes(100, 10, 0, "prog");
+	waits(150, 10, 0);
+	forks(200, 99, 10, 0);
+	reads(250, 10, 0, 5);
+	tool_slices_note_hole(slices, 0, 300, 350, 7);
+	loses(400, 0);
+	waits(500, 10, 0);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "10 on0 100-150; 10 waits 150-200; 10 ? 200-250; 10 on0+5 250-250; "
+	                 "10 ? 250-400; 10 on0 400-500; 10 waits 500-1000; 99 ? 200-1000; ");
+}
+END_TEST
+
 START_TEST(one_in_whose_place_another_comes_is_not_known_any_more)
 {
 	executes(100, 10, 0, "prog");
@@ -355,6 +371,7 @@ int main(void)
 	tcase_add_test(tests, one_whose_creation_was_lost_begins_where_it_is_known);
 	tcase_add_test(tests, a_loss_that_no_record_tells_is_a_hole_up_to_the_end);
 	tcase_add_test(tests, a_loss_begins_with_the_newest_record_of_its_own_ring);
+	tcase_add_test(tests, a_hole_that_begins_in_another_one_ends_nothing_known);
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
