@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MOST_ARGUMENTS (PS_LOG_MOST_FIELDS + 1)
 #define KNOWN_BYTES    48
@@ -340,12 +341,24 @@ static int put_records(struct convert *convert)
 	return 0;
 }
 
+/* The trace would take the place of the log, and the records would be gone. */
+static bool replaces_log(const struct tool_log_options *options)
+{
+	struct stat log, output;
+
+	return stat(options->path, &log) == 0 && stat(options->output, &output) == 0 &&
+	       log.st_dev == output.st_dev && log.st_ino == output.st_ino;
+}
+
 int tool_log_convert(struct tool_log *log)
 {
 	struct convert convert = {.log = log};
 	const struct tool_log_options *options = &log->options;
 	int status = TOOL_FAILED;
 
+	if (replaces_log(options))
+		return tool_complain("'%s' is the log itself: give -o another file",
+		                     options->output);
 	if (allocate(&convert) == 0 &&
 	    tool_trace_open(&convert.file, options->trace_format, options->output, NULL) == 0) {
 		convert.trace = convert.file.trace;
