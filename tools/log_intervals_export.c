@@ -113,7 +113,7 @@ void log_intervals_put_json(struct interval_output *output, const struct interva
 
 	ps__json_open_line(json, NULL, '{');
 	if (output->log->options.group)
-		ps__json_add_string(json, "group", row->group->text);
+		ps__json_add_string(json, "group", row->group->is_set ? row->group->text : NULL);
 	if (row->component) {
 		ps__label_add_component(&component, row->component, false);
 		ps__json_add_string(json, "component", ps__buffer_text(&component));

@@ -119,7 +119,8 @@ static void put_group_name(struct interval_output *output, const struct tool_log
 {
 	size_t width = output->screen.width;
 
-	ps__buffer_add(text, "%s=", output->log->options.group);
+	ps__buffer_add(text, "%s%s", output->log->options.group,
+	               group->is_set ? "=" : " was never set");
 	tool_put(text, group->text);
 	struct ps__buffer name = *text;
 	*text = (struct ps__buffer){0};
@@ -197,7 +198,7 @@ void log_intervals_put_histogram(struct interval_output *output, const struct in
 		return;
 	ps__buffer_add(&output->text, "\n");
 	if (output->log->options.group) {
-		tool_put(&output->text, row->group->text);
+		tool_put(&output->text, row->group->is_set ? row->group->text : "never set");
 		ps__buffer_add(&output->text, "  ");
 	}
 	add_what(&output->text, row);

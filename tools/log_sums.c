@@ -123,19 +123,22 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 }
 
 /* Where the group stands, or is to stand. */
-static uint32_t *find_place(const struct tool_log_groups *all, const char *text)
+static uint32_t *find_place(const struct tool_log_groups *all, const char *text, bool is_set)
 {
 	uint64_t hash = ps__hash_of(text);
 	size_t place = (size_t)(hash ^ hash >> 32) % PLACES;
 
-	while (all->places[place] && strcmp(all->groups[all->places[place] - 1].text, text) != 0)
-		place = (place + 1) % PLACES;
+	for (; all->places[place]; place = (place + 1) % PLACES) {
+		const struct tool_log_group *group = &all->groups[all->places[place] - 1];
+		if (group->is_set == is_set && strcmp(group->text, text) == 0)
+			break;
+	}
 	return &all->places[place];
 }
 
-static struct tool_log_group *find_group(struct tool_log_groups *all, const char *text)
+static struct tool_log_group *find_group(struct tool_log_groups *all, const char *text, bool is_set)
 {
-	uint32_t *place = find_place(all, text);
+	uint32_t *place = find_place(all, text, is_set);
 
 	if (*place)
 		return &all->groups[*place - 1];
@@ -157,6 +160,7 @@ static struct tool_log_group *find_group(struct tool_log_groups *all, const char
 	struct tool_log_group *group = &groups[all->count++];
 	*place = (uint32_t)all->count;
 	snprintf(group->text, sizeof group->text, "%s", text);
+	group->is_set = is_set;
 	group->sums = sums;
 	return group;
 }
@@ -164,12 +168,12 @@ static struct tool_log_group *find_group(struct tool_log_groups *all, const char
 static struct tool_log_group *group_of(struct tool_log_groups *all, const struct tool_log *log)
 {
 	char text[PS_LOG_TEXT_BYTES + 1] = "";
-	struct ps_log_value value;
+	struct ps_log_value value = {.is_set = 0};
 
 	if (log->view.group >= 0 &&
 	    ps_log_value(log->reader, (unsigned)log->view.group, &value) == PS_OK)
 		tool_log_field_text(&value, text, sizeof text);
-	return find_group(all, text);
+	return find_group(all, text, value.is_set);
 }
 
 static int add_values(struct tool_log_groups *all, struct tool_log_group *group, size_t component,
@@ -213,12 +217,15 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 	return result;
 }
 
-/* Numbers by their size, then texts by their letters. */
+/* Numbers by their size, then texts by their letters; last the records without the field. */
 static int compare_groups(const void *one, const void *other)
 {
-	const char *a = ((const struct tool_log_group *)one)->text;
-	const char *b = ((const struct tool_log_group *)other)->text;
+	const struct tool_log_group *first = one, *second = other;
+	const char *a = first->text, *b = second->text;
 	double x, y;
+
+	if (first->is_set != second->is_set)
+		return first->is_set ? -1 : 1;
 	bool is_a_number = tool_log_parse_number(a, &x) && !isnan(x);
 	bool is_b_number = tool_log_parse_number(b, &y) && !isnan(y);
 

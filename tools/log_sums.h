@@ -34,6 +34,7 @@ void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out);
 /* Intervals with the same value of a field. */
 struct tool_log_group {
 	char text[PS_LOG_TEXT_BYTES + 1];
+	bool is_set;               /* else these are the records in which the field was never set */
 	struct tool_log_sum time;  /* ns */
 	struct tool_log_sum *sums; /* component by component, a sum for each event */
 };

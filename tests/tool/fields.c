@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes records whose fields are numbers that are hard to tell apart, and texts that are partly
- * numbers: an integer k, a real r, a text t.
+ * numbers: an integer k, a real r, a text t. A text e is empty in the last record, and is not set
+ * in those before.
  *
  *     fields LOG
  */
@@ -33,6 +34,8 @@ static int write_records(struct ps_log_stream *stream)
 		result |= check(ps_log_set_integer(stream, 0, records[i].k));
 		result |= check(ps_log_set_real(stream, 1, records[i].r));
 		result |= check(ps_log_set_text(stream, 2, records[i].t));
+		if (i + 1 == sizeof records / sizeof records[0])
+			result |= check(ps_log_set_text(stream, 3, ""));
 		result |= check(ps_log_write(stream));
 	}
 	return result;
@@ -42,13 +45,13 @@ int main(int argc, char **argv)
 {
 	static const char *const points[] = {"begin", "end"};
 	static const struct ps_log_field fields[] = {
-	    {"k", PS_LOG_INTEGER}, {"r", PS_LOG_REAL}, {"t", PS_LOG_TEXT}};
+	    {"k", PS_LOG_INTEGER}, {"r", PS_LOG_REAL}, {"t", PS_LOG_TEXT}, {"e", PS_LOG_TEXT}};
 	const struct ps_log_type type = {.size = sizeof type,
 	                                 .name = "number",
 	                                 .points = points,
 	                                 .point_count = 2,
 	                                 .fields = fields,
-	                                 .field_count = 3};
+	                                 .field_count = 4};
 	struct ps_topology *topology = NULL;
 	struct ps_eventset *set = NULL;
 	struct ps_log *log = NULL;
