@@ -10,18 +10,19 @@
 
 /* The sum of all streams. */
 struct amounts {
-	uint64_t records, missing;
+	uint64_t records, missing, dropped;
 };
 
 static struct amounts add_up(const struct ps_log_reader *reader)
 {
-	struct amounts amounts = {0, 0};
+	struct amounts amounts = {.records = 0};
 
 	for (size_t stream = 0; stream < ps_log_stream_count(reader); stream++) {
 		struct ps_log_info info = {.size = sizeof info};
 		ps_log_describe(reader, stream, &info);
 		amounts.records += info.records;
 		amounts.missing += info.missing;
+		amounts.dropped += info.dropped;
 	}
 	return amounts;
 }
@@ -42,13 +43,18 @@ bool tool_log_has_lost_all(const struct tool_log *log)
 void tool_log_complain_missing(const struct tool_log *log)
 {
 	const char *path = log->options.path;
-	uint64_t missing = add_up(log->reader).missing;
+	struct amounts amounts = add_up(log->reader);
+	uint64_t missing = amounts.missing;
 	size_t blocks = ps_log_damaged_blocks(log->reader);
 
 	if (missing)
 		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
 		              "them, or the file is damaged",
 		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are");
+	if (amounts.dropped)
+		tool_complain("%" PRIu64 " older record%s of '%s' made room for newer ones: the "
+		              "log is a ring",
+		              amounts.dropped, amounts.dropped == 1 ? "" : "s", path);
 	if (blocks)
 		tool_complain("%zu block%s of '%s' can't be read: the file is damaged", blocks,
 		              blocks == 1 ? "" : "s", path);
@@ -76,10 +82,13 @@ static const char *missing_end(const struct tool_log *log)
 
 void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json)
 {
+	struct amounts amounts = add_up(log->reader);
+
 	if (is_known(log->reader))
-		ps__json_add_unsigned(json, "missing", add_up(log->reader).missing);
+		ps__json_add_unsigned(json, "missing", amounts.missing);
 	else
 		ps__json_add_null(json, "missing");
+	ps__json_add_unsigned(json, "dropped", amounts.dropped);
 	ps__json_add_unsigned(json, "damaged_blocks", ps_log_damaged_blocks(log->reader));
 	ps__json_add_string(json, "end", missing_end(log));
 }

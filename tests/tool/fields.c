@@ -4,10 +4,13 @@
  * numbers: an integer k, a real r, a text t. A text e is empty in the last record, and is not set
  * in those before.
  *
- *     fields LOG
+ *     fields LOG [RING]
+ *
+ * With RING they are written 2000 times, and the log keeps the newest in so many bytes.
  */
 #include <perfsage.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct {
 	long long k;
@@ -56,13 +59,19 @@ int main(int argc, char **argv)
 	struct ps_eventset *set = NULL;
 	struct ps_log *log = NULL;
 	struct ps_log_stream *stream = NULL;
+	const struct ps_log_options options = {
+	    .size = sizeof options, .ring_bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 0};
 
-	if (argc != 2 || check(ps_topology_load(&topology, NULL)) ||
+	if (argc < 2 || check(ps_topology_load(&topology, NULL)) ||
 	    check(ps_eventset_create(&set)) || check(ps_eventset_add(set, "page-faults:u")) ||
 	    check(ps_start(set)) ||
-	    check(ps_log_create(&log, argv[1], ps_topology_root(topology), NULL)) ||
-	    check(ps_log_stream_create(&stream, log, set, &type)) || write_records(stream))
+	    check(ps_log_create(&log, argv[1], ps_topology_root(topology), &options)) ||
+	    check(ps_log_stream_create(&stream, log, set, &type)))
 		return 1;
+	for (int round = 0; round < (argc > 2 ? 2000 : 1); round++) {
+		if (write_records(stream))
+			return 1;
+	}
 	ps_log_stream_destroy(stream);
 	ps_log_destroy(log);
 	ps_eventset_destroy(set);
