@@ -13,7 +13,8 @@
 struct timeline_tracks {
 	uint64_t hardware;
 	uint64_t *cpus, *tasks; /* 0: not yet there */
-	size_t cpu_room, task_room;
+	uint64_t *cpu_ends;     /* up to where each CPU's track is written */
+	size_t cpu_room, task_room, end_room;
 	uint32_t *pids; /* the processes that have a track, and these */
 	uint64_t *processes;
 	size_t process_count, pid_room, process_room;
@@ -52,6 +53,7 @@ int timeline_trace_close(struct timeline *timeline, bool is_whole)
 		return 0;
 	int result = tool_trace_close(&timeline->trace, is_whole);
 	ps__os_free(tracks->cpus);
+	ps__os_free(tracks->cpu_ends);
 	ps__os_free(tracks->tasks);
 	ps__os_free(tracks->pids);
 	ps__os_free(tracks->processes);
@@ -167,6 +169,24 @@ static void put(struct timeline *timeline, uint64_t track, const char *name, uin
 	trace->format->end(trace, track, end_ns);
 }
 
+/* On the track of a CPU. In a hole, which is there already, a counter tells what a task had counted
+ * and not how long it ran: the task's track has that. -1 after a complaint. */
+static int put_on_cpu(struct timeline *timeline, int cpu, const char *name, uint64_t begin_ns,
+                      uint64_t end_ns, size_t arguments)
+{
+	struct timeline_tracks *tracks = timeline->tracks;
+	uint64_t track = track_of_cpu(timeline, cpu);
+	uint64_t *end = place_of(&tracks->cpu_ends, &tracks->end_room, (size_t)cpu);
+
+	if (!track || !end)
+		return -1;
+	if (begin_ns < *end)
+		return 0;
+	*end = end_ns;
+	put(timeline, track, name, begin_ns, end_ns, arguments);
+	return 0;
+}
+
 static size_t add_arguments(struct timeline *timeline, const struct tool_span *span)
 {
 	struct ps__trace_argument *arguments = timeline->tracks->arguments;
@@ -198,27 +218,23 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span)
 	bool is_on = span->kind == TOOL_SPAN_ON;
 
 	uint64_t track = track_of_task(timeline, span->task);
-	uint64_t hardware = track && is_on ? track_of_cpu(timeline, span->cpu) : 0;
-	if (!track || (is_on && !hardware))
+	if (!track)
 		return -1;
 	snprintf(name, sizeof name, "CPU %d", span->cpu);
 	size_t arguments = is_on ? add_arguments(timeline, span) : 0;
 	put(timeline, track, is_on ? name : names[span->kind], span->begin_ns, span->end_ns,
 	    arguments);
-	if (is_on) {
-		write_name(name, span->task->name, span->task->tid);
-		put(timeline, hardware, name, span->begin_ns, span->end_ns, arguments);
-	}
+	write_name(name, span->task->name, span->task->tid);
+	if (is_on &&
+	    put_on_cpu(timeline, span->cpu, name, span->begin_ns, span->end_ns, arguments) < 0)
+		return -1;
 	/* What can't be written is told at the end. */
 	return tool_trace_flush(&timeline->trace);
 }
 
 int timeline_trace_add_hole(struct timeline *timeline, const struct tool_hole *hole)
 {
-	uint64_t track = track_of_cpu(timeline, hole->cpu);
-
-	if (!track)
+	if (put_on_cpu(timeline, hole->cpu, "not known", hole->begin_ns, hole->end_ns, 0) < 0)
 		return -1;
-	put(timeline, track, "not known", hole->begin_ns, hole->end_ns, 0);
 	return tool_trace_flush(&timeline->trace);
 }
