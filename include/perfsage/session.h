@@ -120,8 +120,9 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
 
 /**
  * Adds an event. The session keeps a copy, which also gets inherit, the clock CLOCK_MONOTONIC,
- * sample_id_all, in sample_type IDENTIFIER, TID, TIME and CPU, with a frequency PERIOD, too, and in
- * read_format the two times and, if the kernel has it, LOST.
+ * sample_id_all, in sample_type IDENTIFIER, TID, TIME and CPU, with a frequency, or for a
+ * tracepoint with a period of 1, PERIOD, too, and in read_format the two times and, if the kernel
+ * has it, LOST.
  *
  * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
  *     A period of cpu-clock or task-clock is at least 10000 (nanoseconds), as the kernel's timers

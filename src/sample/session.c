@@ -195,6 +195,14 @@ static void limit_clock(struct perf_event_attr *words)
 		words->sample_period = SHORTEST_CLOCK_NS;
 }
 
+/* Does each occurrence write a sample that tells how much it counts for? That of a task's run
+ * counts for the nanoseconds: to sample it with a period of 1 and to count it must tell the same.
+ */
+static bool tells_amounts(const struct perf_event_attr *words)
+{
+	return words->type == PERF_TYPE_TRACEPOINT && !words->freq && words->sample_period == 1;
+}
+
 /* Adds the fields that all events of a session have. */
 static void complete_event(struct ps__event *event)
 {
@@ -208,7 +216,7 @@ static void complete_event(struct ps__event *event)
 	words->sample_type |= ADDED_FIELDS;
 	/* Only where periods vary: with this field, a software event of a fixed period writes a
 	 * sample each time, whatever the period is. */
-	if (words->freq)
+	if (words->freq || tells_amounts(words))
 		words->sample_type |= PERF_SAMPLE_PERIOD;
 	if (ps__session_is_clock(words))
 		limit_clock(words);

@@ -225,6 +225,34 @@ START_TEST(a_clock_has_no_shorter_period_than_the_kernels_timers)
 }
 END_TEST
 
+/* The kernel counts sched:sched_stat_runtime by nanoseconds. */
+START_TEST(samples_of_each_time_tell_how_much_it_counts_for)
+{
+	static const struct {
+		const char *name;
+		uint64_t period;
+		bool has_period;
+	} rows[] = {{"sched:sched_stat_runtime", 1, true},
+	            {"sched:sched_stat_runtime", 2, false},
+	            {"page-faults", 1, false}};
+	struct ps_session_options options = usual();
+
+	fake_file("/sys/kernel/tracing/events/sched/sched_stat_runtime/id", "310\n");
+	fake_add_event(PERF_TYPE_TRACEPOINT, 310);
+	make_process();
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ps_attr *attr = new_attr(rows[i].name);
+		struct ps_session *session = NULL;
+		check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, rows[i].period));
+		check_ok(start_of(&session, &options, attr));
+		uint64_t fields = fake_attr_of_fd(instance_of(session, 0)->fd)->sample_type;
+		ck_assert_int_eq((fields & PERF_SAMPLE_PERIOD) != 0, rows[i].has_period);
+		ps_session_destroy(session);
+		ps_attr_destroy(attr);
+	}
+}
+END_TEST
+
 /* Else the counts in its samples would lack what was asked for. */
 START_TEST(the_read_format_is_kept_and_the_count_found_in_it)
 {
@@ -377,6 +405,7 @@ int main(void)
 	tcase_add_test(tests, wrong_arguments_are_named);
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
 	tcase_add_test(tests, a_clock_has_no_shorter_period_than_the_kernels_timers);
+	tcase_add_test(tests, samples_of_each_time_tell_how_much_it_counts_for);
 	tcase_add_test(tests, the_read_format_is_kept_and_the_count_found_in_it);
 	tcase_add_test(tests,
 	               an_event_without_a_counter_hides_neither_another_ones_count_nor_losses);
