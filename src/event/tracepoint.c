@@ -45,14 +45,25 @@ static bool tracepoint_split(const char *text, struct tracepoint *out)
 	return true;
 }
 
-/* The kernel counts most tracepoints by ones. To this one it adds the nanoseconds that a task ran
- * (__perf_count in include/trace/events/sched.h). */
-static bool tracepoint_is_runtime(const char *name)
+/* The kernel counts most tracepoints by ones. To these it adds nanoseconds (__perf_count in
+ * include/trace/events/sched.h). NULL: not one of them; else what the time is. */
+static const char *tracepoint_time(const char *name)
 {
-	const char *runtime = "sched:sched_stat_runtime";
+	static const struct {
+		const char *name, *time;
+	} times[] = {{"sched:sched_stat_runtime", "time that tasks ran"},
+	             {"sched:sched_stat_wait", "time that tasks waited for a CPU"},
+	             {"sched:sched_stat_sleep", "time that tasks slept"},
+	             {"sched:sched_stat_blocked", "time that tasks were blocked"},
+	             {"sched:sched_stat_iowait", "time that tasks waited for a device"}};
 
-	return strncmp(name, runtime, strlen(runtime)) == 0 &&
-	       (name[strlen(runtime)] == '\0' || name[strlen(runtime)] == ':');
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		size_t length = strlen(times[i].name);
+		if (strncmp(name, times[i].name, length) == 0 &&
+		    (name[length] == '\0' || name[length] == ':'))
+			return times[i].time;
+	}
+	return NULL;
 }
 
 static int tracepoint_stop_at_first(const char *name, void *context)
@@ -110,7 +121,7 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 		event->attr.config = (uint64_t)id;
 		event->klass = PS__EVENT_CLASS_SOFTWARE;
 		event->scope = PS_SCOPE_THREAD;
-		if (tracepoint_is_runtime(lookup->name))
+		if (tracepoint_time(lookup->name))
 			snprintf(event->unit, sizeof event->unit, "ns");
 		lookup->rest = point.name + point.name_length;
 		return PS_OK;
@@ -166,12 +177,12 @@ struct listing {
 static int tracepoint_list_point(const char *name, void *context)
 {
 	struct listing *listing = context;
-	bool is_runtime = tracepoint_is_runtime(name);
+	const char *time = tracepoint_time(name);
 	struct ps_event_info info = {.size = sizeof info,
 	                             .name = name,
 	                             .pmu = "tracepoint",
-	                             .description = is_runtime ? "time that tasks ran" : "",
-	                             .unit = is_runtime ? "ns" : "",
+	                             .description = time ? time : "",
+	                             .unit = time ? "ns" : "",
 	                             .scope = PS_SCOPE_THREAD};
 	char path[PATH_BYTES];
 	const char *colon = strchr(name, ':');

@@ -342,16 +342,23 @@ START_TEST(a_tracepoint_has_the_number_that_tracefs_gives)
 }
 END_TEST
 
-START_TEST(the_tracepoint_that_counts_time_says_so)
+START_TEST(the_tracepoints_that_count_time_say_so)
 {
-	fake_file(TRACEFS "sched/sched_stat_runtime/id", "363\n");
-	fake_file(TRACEFS "sched/sched_stat_runtime_x/id", "364\n");
-	struct ps__event time = parsed("sched:sched_stat_runtime:k");
-	struct ps__event other = parsed("sched:sched_stat_runtime_x");
-	ck_assert_str_eq(time.unit, "ns");
-	ck_assert_str_eq(other.unit, "");
-	ps__event_clear(&time);
-	ps__event_clear(&other);
+	static const struct {
+		const char *path, *name, *unit;
+	} rows[] = {{TRACEFS "sched/sched_stat_runtime/id", "sched:sched_stat_runtime:k", "ns"},
+	            {TRACEFS "sched/sched_stat_wait/id", "sched:sched_stat_wait", "ns"},
+	            {TRACEFS "sched/sched_stat_sleep/id", "sched:sched_stat_sleep", "ns"},
+	            {TRACEFS "sched/sched_stat_blocked/id", "sched:sched_stat_blocked", "ns"},
+	            {TRACEFS "sched/sched_stat_iowait/id", "sched:sched_stat_iowait", "ns"},
+	            {TRACEFS "sched/sched_stat_runtime_x/id", "sched:sched_stat_runtime_x", ""}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		fake_file(rows[i].path, "363\n");
+		struct ps__event event = parsed(rows[i].name);
+		ck_assert_str_eq(event.unit, rows[i].unit);
+		ps__event_clear(&event);
+	}
 }
 END_TEST
 
@@ -416,7 +423,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_breakpoint_has_address_length_and_access, 0,
 	                    (int)(sizeof breakpoints / sizeof *breakpoints));
 	tcase_add_test(tests, a_tracepoint_has_the_number_that_tracefs_gives);
-	tcase_add_test(tests, the_tracepoint_that_counts_time_says_so);
+	tcase_add_test(tests, the_tracepoints_that_count_time_say_so);
 	tcase_add_test(tests, a_tracepoint_is_found_where_older_systems_have_it);
 	tcase_add_test(tests, a_tracepoint_that_may_not_be_read_is_said_to_be_so);
 	tcase_add_test(tests, without_tracefs_the_sentence_says_how_to_mount_it);
