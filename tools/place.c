@@ -93,10 +93,13 @@ static int place_run_in(struct place_run *run, const struct place_options *optio
 
 static int place_prepare(struct place_run *run)
 {
-	if (ps_topology_load(&run->topology, NULL) == PS_OK &&
-	    place_intent_create(&run->intent, ps_topology_root(run->topology)) == PS_OK)
-		return TOOL_OK;
-	return tool_complain("%s", ps_error_detail());
+	if (ps_topology_load(&run->topology, NULL) != PS_OK ||
+	    place_intent_create(&run->intent, ps_topology_root(run->topology)) != PS_OK)
+		return tool_complain("%s", ps_error_detail());
+	if (ps_topology_origin(run->topology))
+		tool_complain("the tree is not this machine's: %s",
+		              ps_topology_origin(run->topology));
+	return TOOL_OK;
 }
 
 static void place_clear(struct place_run *run)

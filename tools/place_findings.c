@@ -6,6 +6,7 @@
 #include "tools/terminal.h"
 
 #include <perfsage/thread.h>
+#include <perfsage/topology.h>
 #include <string.h>
 
 #define MOST_SENTENCES 8
@@ -165,6 +166,34 @@ static void say_finding(const struct place_run *run, const struct place_finding 
 	ps__buffer_add(out, ".");
 }
 
+/* Did a task run on a CPU that the tree lacks? Who else was there isn't known. */
+static bool has_unknown_thread(const struct place_run *run)
+{
+	const struct ps_thread *unknown = ps_topology_unknown_thread(run->topology);
+
+	for (size_t i = 0; i < run->sums.share_count; i++) {
+		if (run->sums.shares[i].thread == unknown)
+			return true;
+	}
+	return false;
+}
+
+static void say_none_shared(const struct place_run *run, struct ps__buffer *out)
+{
+	bool has_holes = tool_slices_hole_count(run->slices) > 0;
+
+	if (!has_holes && !has_unknown_thread(run)) {
+		ps__buffer_add(out,
+		               "No task shared a hardware thread or core while another was idle.");
+		return;
+	}
+	ps__buffer_add(out,
+	               "It is not known whether tasks shared a hardware thread or core while "
+	               "another was idle: %s.",
+	               has_holes ? "in what was recorded none did"
+	                         : "some ran on CPUs that the tree lacks");
+}
+
 static void show_sharing(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	struct ps__buffer sentence = {0};
@@ -180,14 +209,8 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 	}
 	for (size_t i = shown; i < count; i++)
 		rest_ns += run->sums.findings[i].ns;
-	if (count == 0 && tool_slices_hole_count(run->slices))
-		ps__buffer_add(
-		    &sentence,
-		    "It is not known whether tasks shared a hardware thread or core while "
-		    "another was idle: in what was recorded none did.");
-	else if (count == 0)
-		ps__buffer_add(&sentence,
-		               "No task shared a hardware thread or core while another was idle.");
+	if (count == 0)
+		say_none_shared(run, &sentence);
 	if (rest_ns) {
 		ps__buffer_add(&sentence, "%zu %shardware thread%s or core%s shared for ",
 		               count - shown, shown ? "more " : "", count - shown == 1 ? "" : "s",
