@@ -170,8 +170,12 @@ static int import_fill(struct job *job)
 static int import_rehearse(void *context)
 {
 	struct job *job = context;
-	int code = import_fill(job);
 
+	/* A tree that is said to be this machine's can't be told from it: here nobody says so, and
+	 * it is seen whether the tree is there. */
+	if (job->source->is_this_machine)
+		unsetenv("HWLOC_THISSYSTEM");
+	int code = import_fill(job);
 	if (job->is_refused && job->source->synthetic)
 		return import_synthetic_reason(job);
 	if (code < 0)

@@ -113,12 +113,16 @@ START_TEST(a_variable_of_hwloc_s_that_has_no_effect_is_an_error)
 	                                           {"HWLOC_SYNTHETIC", "socket:many"}};
 	struct ps_topology *topology = NULL;
 
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		setenv(variables[i][0], variables[i][1], 1);
+	for (size_t i = 0; i < 2 * (sizeof variables / sizeof *variables); i++) {
+		const char *const *variable = variables[i / 2];
+		setenv(variable[0], variable[1], 1);
+		if (i % 2)
+			setenv("HWLOC_THISSYSTEM", "1", 1);
 		check_fails(ps_topology_load(&topology, NULL), PS_EINVAL);
-		check_detail(variables[i][1]);
+		check_detail(variable[1]);
 		check_detail("or unset them");
-		unsetenv(variables[i][0]);
+		unsetenv(variable[0]);
+		unsetenv("HWLOC_THISSYSTEM");
 	}
 	setenv("HWLOC_XMLFILE", "", 1);
 	check_ok(ps_topology_load(&topology, NULL));
