@@ -10,6 +10,10 @@
 #include <string.h>
 
 #define NUMBER_BYTES 512 /* the longest double has 309 digits before its point */
+/* A double has no more digits: those of a larger number would be made up, and fill the line. */
+#define LARGEST_PLAIN 1e15
+/* No prefix says more. */
+#define LARGEST_PREFIXED 1e27
 
 /* Whatever stands between the digits is the locale's point, of one byte or
  * several. */
@@ -59,8 +63,10 @@ void ps__number_add_plain(struct ps__buffer *buffer, double number)
 
 	if (size > 0 && size < 0.1)
 		number_add_digits(buffer, number, 3);
+	else if (size >= LARGEST_PLAIN)
+		number_add_digits(buffer, number, 4);
 	else
-		ps__number_add_fixed(buffer, number, 2);
+		ps__number_add_fixed(buffer, number == 0 ? 0 : number, 2);
 }
 
 /* Four digits of a number below 1000. */
@@ -80,8 +86,8 @@ void ps__number_add_si(struct ps__buffer *buffer, double number)
 		ps__number_add_fixed(buffer, number, 0);
 		return;
 	}
-	if (fabs(number) < 0.1) {
-		number_add_digits(buffer, number, 3);
+	if (fabs(number) < 0.1 || fabs(number) >= LARGEST_PREFIXED) {
+		number_add_digits(buffer, number, fabs(number) < 0.1 ? 3 : 4);
 		return;
 	}
 	for (; fabs(number) >= 999.95 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)

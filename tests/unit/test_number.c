@@ -43,6 +43,8 @@ START_TEST(four_digits_and_a_prefix)
 	    {1234567890, "1.235G"},
 	    {-1234567890, "-1.235G"},
 	    {9.2e18, "9.200E"},
+	    {1.5e26, "150.0Y"},
+	    {1.5e300, "1.5e+300"},
 	    {2.5, "2.500"},
 	    {0.25, "0.250"},
 	    {0.01234, "0.0123"},
@@ -82,6 +84,16 @@ START_TEST(times_have_the_unit_that_suits_them)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		check_text(ps__number_add_time, rows[i].time_ns, rows[i].text);
+}
+END_TEST
+
+START_TEST(a_plain_number_has_no_digits_that_a_double_lacks)
+{
+	check_text(ps__number_add_plain, 1234.5, "1234.50");
+	check_text(ps__number_add_plain, 0.01234, "0.0123");
+	check_text(ps__number_add_plain, 999999999999999, "999999999999999.00");
+	check_text(ps__number_add_plain, 2.7314e300, "2.731e+300");
+	check_text(ps__number_add_plain, -0.0, "0.00");
 }
 END_TEST
 
@@ -131,6 +143,7 @@ int main(void)
 	tcase_add_test(tests, four_digits_and_a_prefix);
 	tcase_add_test(tests, durations_are_in_the_units_of_clocks);
 	tcase_add_test(tests, times_have_the_unit_that_suits_them);
+	tcase_add_test(tests, a_plain_number_has_no_digits_that_a_double_lacks);
 	tcase_add_test(tests, an_exact_number_reads_as_the_same_double);
 	tcase_add_test(tests, decimals_have_a_point_in_every_locale);
 	return scene_run(suite);
