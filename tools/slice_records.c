@@ -156,8 +156,8 @@ static void sink(struct tool_slice_records *records, size_t at)
 	}
 }
 
-/* How long after the record of a task's end the CPU can have been that task's: until another one
- * comes, or may have come. */
+/* The time from which on the CPU may not be the ended task's any more: another one comes then, or
+ * may have come. */
 static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 {
 	for (size_t i = exit + 1; i < stream->count; i++) {

@@ -101,8 +101,8 @@ static int import_fail_source(struct job *job)
 	                strerror(error));
 }
 
-/* What its variables name is no file, or no description. Some of hwloc's builds say so, and others
- * read this machine in its place. */
+/* The variables name no file, or no description. Some of hwloc's builds say so, and others read
+ * this machine in its place. */
 static bool import_is_ignored(const struct source *source, hwloc_topology_t hwloc)
 {
 	return source->is_this_machine && source->origin && ps__import_variables_replace() &&

@@ -17,7 +17,7 @@
 #define TEXT_BYTES 4096
 #define DEEPEST    5
 
-/* How strongly an operator binds: an operand that binds less needs parentheses. */
+/* The strength of an operator: an operand that binds less needs parentheses. */
 enum strength {
 	CHOICE,
 	OR,
@@ -97,7 +97,7 @@ static int look_up(void *context, const char *name, double *number, struct ps_va
 	return PS_OK;
 }
 
-/* What is not a number stays so; fractions of whole numbers are cut off. */
+/* Fractions of whole numbers are cut off. */
 static double whole(double number)
 {
 	return number >= 0x1p63 ? 0x1p63 : number <= -0x1p63 ? -0x1p63 : trunc(number);

@@ -226,8 +226,8 @@ static void tell_cost(struct ps_eventset *set, struct ps_topology *topology, con
 	       what, descriptors, user / (double)descriptors, kernel / (double)descriptors);
 }
 
-/* What perf record -p asks of the kernel for one event: in each thread's context on each CPU an
- * event, its id, the ring of its CPU, which the first thread's events stand for, and in the end
+/* Asks the kernel for what perf record -p does for one event: in each thread's context on each CPU
+ * an event, its id, the ring of its CPU, which the first thread's events stand for, and in the end
  * that it counts. */
 static size_t attach_as_perf(const pid_t *tids, unsigned count, int *fds)
 {

@@ -134,8 +134,8 @@ static void check_part(const struct job *job, unsigned cpu, size_t event, struct
 	       (unsigned long long)value.enabled_ns);
 }
 
-/* What the tree shows adds up: the parts' estimates are that of the machine, which is an estimate
- * by all times only where a part has none. */
+/* The tree adds up: the parts' estimates are that of the machine. Only where a part has none is the
+ * machine's an estimate by all times. */
 static void check_shown(const struct job *job, size_t event, const struct sums *sums,
                         const char *context)
 {
