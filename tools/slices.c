@@ -352,6 +352,8 @@ static bool is_observed(struct tool_slices *slices, const struct tool_slice_reco
 
 	if (last_ns < slices->play->begin_ns || record->time_ns > slices->end_ns)
 		return false;
+	if (is_hole && record->time_ns == slices->end_ns)
+		return false; /* what was lost then was written afterwards */
 	if (slices->has_begun)
 		return is_hole || record->time_ns >= slices->begin_ns;
 	bool is_exec = record->kind == TOOL_RECORD_EXEC && (pid_t)record->tid == pid;

@@ -108,6 +108,19 @@ START_TEST(a_loss_that_no_record_tells_is_a_hole_up_to_the_end)
 }
 END_TEST
 
+START_TEST(a_ring_that_is_known_to_the_end_has_no_hole_there)
+{
+	executes(100, 10, 0, "prog");
+	reads(1000, 10, 0, 5);
+	waits(250, 10, 1);
+	tool_slices_note_lost(slices, 3);
+	play(10);
+	ck_assert_uint_eq(tool_slices_hole_count(slices), 2);
+	for (size_t i = 0; i < tool_slices_hole_count(slices); i++)
+		ck_assert_uint_eq(tool_slices_hole(slices, i)->end_ns, 1000);
+}
+END_TEST
+
 /* The counters' ring is read after the session's, so its records may be newer than the loss. */
 START_TEST(a_loss_begins_with_the_newest_record_of_its_own_ring)
 {
@@ -370,6 +383,7 @@ int main(void)
 	tcase_add_test(tests, one_that_was_on_another_cpu_is_known);
 	tcase_add_test(tests, one_whose_creation_was_lost_begins_where_it_is_known);
 	tcase_add_test(tests, a_loss_that_no_record_tells_is_a_hole_up_to_the_end);
+	tcase_add_test(tests, a_ring_that_is_known_to_the_end_has_no_hole_there);
 	tcase_add_test(tests, a_loss_begins_with_the_newest_record_of_its_own_ring);
 	tcase_add_test(tests, a_hole_that_begins_in_another_one_ends_nothing_known);
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
