@@ -55,7 +55,7 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
  * and no more. */
 static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
 
-static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
+static void count_note_idle(const struct ps_eventset *model, const struct stat_options *options)
 {
 	for (size_t index = 0;
 	     options->target.is_whole_machine && index < ps_eventset_event_count(model); index++) {
@@ -67,6 +67,21 @@ static void count_note_clocks(const struct ps_eventset *model, const struct stat
 				              name);
 		}
 	}
+}
+
+/* Time is counted in all spaces, whatever the modifier says. */
+static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
+{
+	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
+		const struct ps__event *event = ps__set_event(model, index);
+		if (ps__event_is_clock(&event->attr) && event->explicit_domain &&
+		    (event->attr.exclude_user || event->attr.exclude_kernel))
+			tool_complain("'%s' is the time in user space and in the kernel: the "
+			              "kernel's clocks heed no modifier; user_time and "
+			              "system_time tell the two apart",
+			              event->name);
+	}
+	count_note_idle(model, options);
 }
 
 /* Where a name of the list is in the model: of one that is named twice, where it was first. */

@@ -154,14 +154,6 @@ static bool can_fall_back(const struct ps__event *event)
 	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;
 }
 
-/* The kernel's software clocks read the time, and look at exclude_kernel for their samples
- * alone. */
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
 {
 	int fd = ps__perf_open_event(event, place, group_fd);
@@ -177,6 +169,6 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	if (limited_fd < 0)
 		return limited_fd == -EINVAL && !place.as_asked ? -EACCES : limited_fd;
 	event->attr = limited.attr;
-	event->user_only = place.as_asked || !is_clock(&limited.attr);
+	event->user_only = place.as_asked || !ps__event_is_clock(&limited.attr);
 	return limited_fd;
 }

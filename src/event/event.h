@@ -86,6 +86,14 @@ int ps__event_parse(struct ps__event *out, const char *name);
  * PS_ENOMEM. */
 int ps__event_drop_variant(struct ps__event *event, size_t index);
 
+/* The kernel's software clocks read the time: a counter of them has no modifier, only their samples
+ * look at exclude_user and exclude_kernel. */
+static inline bool ps__event_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 /* Can the event happen in the kernel alone? */
 bool ps__event_is_kernel_side(const struct perf_event_attr *attr);
 

@@ -69,8 +69,7 @@ static void generic_fill(struct ps__event *event, uint32_t type, uint64_t config
 	event->attr.config = config;
 	event->klass = type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE : PS__EVENT_CLASS_CORE;
 	event->scope = PS_SCOPE_THREAD;
-	if (type == PERF_TYPE_SOFTWARE &&
-	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+	if (ps__event_is_clock(&event->attr))
 		snprintf(event->unit, sizeof event->unit, "ns");
 }
 

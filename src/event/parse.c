@@ -61,13 +61,10 @@ bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
  * PMUs may count the hypervisor. */
 bool ps__event_excludes_all(const struct perf_event_attr *attr)
 {
-	bool is_clock =
-	    attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK;
-
 	if (!attr->exclude_user || !attr->exclude_kernel)
 		return false;
 	return attr->type == PERF_TYPE_BREAKPOINT ||
-	       (attr->type == PERF_TYPE_SOFTWARE && !is_clock);
+	       (attr->type == PERF_TYPE_SOFTWARE && !ps__event_is_clock(attr));
 }
 
 static int parse_build(struct ps__event *event, const char *name)

@@ -218,7 +218,7 @@ static void complete_event(struct ps__event *event)
 	 * sample each time, whatever the period is. */
 	if (words->freq || tells_amounts(words))
 		words->sample_type |= PERF_SAMPLE_PERIOD;
-	if (ps__session_is_clock(words))
+	if (ps__event_is_clock(words))
 		limit_clock(words);
 	words->use_clockid = 1;
 	words->clockid = CLOCK_MONOTONIC;

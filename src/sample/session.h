@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/identity.h"
+#include "event/event.h"
 #include "locate/locate.h"
 #include "locate/ring.h"
 #include "sample/sampler.h"
@@ -119,12 +120,6 @@ struct ps_session {
 
 #define PS__SESSION_NO_EVENT SIZE_MAX
 
-static inline bool ps__session_is_clock(const struct perf_event_attr *words)
-{
-	return words->type == PERF_TYPE_SOFTWARE && (words->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                             words->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 /*
  * When a software event happens, Linux prepares one sample for all events of that config, be they
  * of one session or of several readers, and each writes it into its own ring. The first one's id
@@ -133,7 +128,7 @@ static inline bool ps__session_is_clock(const struct perf_event_attr *words)
 static inline bool ps__session_shares_samples(const struct perf_event_attr *words)
 {
 	return words->type == PERF_TYPE_SOFTWARE && words->sample_period &&
-	       !ps__session_is_clock(words);
+	       !ps__event_is_clock(words);
 }
 
 /* A call in a child, or without a session. Async-signal-safe unless it fails. */
