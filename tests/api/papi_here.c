@@ -3,6 +3,7 @@
 #include "papi_here.h"
 
 #include "support/resident.h"
+#include "support/sanitizer.h"
 
 #include <papi.h>
 #include <pthread.h>
@@ -12,15 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#if defined __has_feature
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-#define HAS_SANITIZER 1
-#endif
 
 const char *papi_here_explain(int code)
 {
@@ -163,7 +155,7 @@ papi_here_touch(size_t pages)
 
 void papi_here_expect(long long counted, long long expected)
 {
-#ifdef HAS_SANITIZER
+#if PS_TEST_HAS_SANITIZER
 	ck_assert_int_ge(counted, expected);
 #else
 	ck_assert_int_le(llabs(counted - expected), strays);
@@ -173,7 +165,7 @@ void papi_here_expect(long long counted, long long expected)
 /* A sanitizer has other pages of its own in each run. */
 void papi_here_expect_same(long long counted, long long plain)
 {
-#ifdef HAS_SANITIZER
+#if PS_TEST_HAS_SANITIZER
 	ck_assert_int_ge(counted, touched);
 	ck_assert_int_ge(plain, touched);
 #else
@@ -184,7 +176,7 @@ void papi_here_expect_same(long long counted, long long plain)
 void papi_here_expect_about(long long counted, long long expected)
 {
 	ck_assert_int_ge(counted, expected);
-#ifndef HAS_SANITIZER
+#if !PS_TEST_HAS_SANITIZER
 	ck_assert_int_le(counted, expected + 40);
 #endif
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the suites of sessions: a listener that counts, sessions of page faults, and pages to
- * touch. */
+ * touch. ThreadSanitizer makes a thread, and page faults, of its own: a session counts them, too.
+ */
 #ifndef PS_TESTS_SESSION_HERE_H
 #define PS_TESTS_SESSION_HERE_H
 
 #include "here.h"
+#include "support/sanitizer.h"
 #include "support/small.h"
 
 #include <linux/perf_event.h>
@@ -20,19 +22,6 @@
 
 #define PAGES   64
 #define THREADS 8
-
-/* The sanitizer's runtime makes a thread, and page faults, of its own: what the session counts
- * exactly without it. */
-#if defined(__SANITIZE_THREAD__)
-#define HAS_OWN_EVENTS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_OWN_EVENTS 1
-#endif
-#endif
-#ifndef HAS_OWN_EVENTS
-#define HAS_OWN_EVENTS 0
-#endif
 
 /* By the listener; by hardware threads, too. */
 struct heard {

@@ -15,17 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED true
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED false
-#endif
-
 enum kind {
 	KIND_SOFTWARE,
 	KIND_PMU,
@@ -131,7 +120,7 @@ static bool is_left_out(size_t number)
 {
 	const char *all = getenv("PS_TEST_ALL_NAMES");
 
-	return (SANITIZED || !all || !*all) && number % 16 != 0;
+	return (PS_TEST_HAS_SANITIZER || !all || !*all) && number % 16 != 0;
 }
 
 static void check_name(const char *name, enum kind kind, struct tally *tally)

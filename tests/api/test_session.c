@@ -22,7 +22,7 @@ START_TEST(each_page_that_any_thread_touches_is_a_sample)
 	ck_assert_uint_eq(heard.threads, heard.samples);
 	ck_assert_uint_eq(heard.stops, 1);
 	ck_assert_uint_ge(stats.threads, _i ? THREADS + 1 : 1);
-	if (!HAS_OWN_EVENTS)
+	if (!PS_TEST_HAS_THREAD_SANITIZER)
 		ck_assert_uint_eq(stats.threads, _i ? THREADS + 1 : 1);
 	ck_assert_uint_eq(heard.exits >= THREADS, 1);
 	check_ok(ps_session_sum(session, 0, NULL, &value));
@@ -97,7 +97,7 @@ START_TEST(tasks_names_and_switches_are_heard_without_any_event)
 	check_ok(ps_session_poll(session, 1000));
 	ck_assert_uint_eq(heard.samples, 0);
 	ck_assert_uint_ge(heard.forks, 1);
-	ck_assert_uint_le(heard.forks, 1 + HAS_OWN_EVENTS);
+	ck_assert_uint_le(heard.forks, 1 + PS_TEST_HAS_THREAD_SANITIZER);
 	ck_assert_uint_ge(heard.switches, 2);
 	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ENOEVNT);
 	munmap(worker.pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));

@@ -202,7 +202,7 @@ START_TEST(closed_descriptors_keep_their_events_and_the_inheritance)
 	ck_assert_uint_le(stats_of(session).descriptors, cpus + 4);
 	ck_assert_uint_le(here_count_descriptors(), before + cpus + 4);
 	/* Small rings can't take the sanitizer's page faults. */
-	if (!HAS_OWN_EVENTS) {
+	if (!PS_TEST_HAS_THREAD_SANITIZER) {
 		/* A slow machine's reader comes late: what it lost is counted. */
 		ck_assert_uint_le(heard.in_pages, THREADS * PAGES);
 		ck_assert_uint_ge(heard.in_pages + stats_of(session).lost, THREADS * PAGES);
@@ -254,7 +254,7 @@ START_TEST(what_24_and_64_descriptors_suffice_for_is_observed_and_more_is_refuse
 	if (needed > left) {
 		ck_assert_int_eq(ps_session_start(session), PS_ECOUNT);
 		ck_assert_uint_eq(here_count_descriptors(), before + 2);
-	} else if (!HAS_OWN_EVENTS) {
+	} else if (!PS_TEST_HAS_THREAD_SANITIZER) {
 		run_workers(session, false);
 		ck_assert_uint_le(heard.in_pages, THREADS * PAGES);
 		ck_assert_uint_ge(heard.in_pages + stats_of(session).lost, THREADS * PAGES);

@@ -4,6 +4,7 @@
  * that a look missed. test_looks.c has the rest.
  */
 #include "base/os.h"
+#include "support/sanitizer.h"
 #include "support/skip.h"
 #include "support/small.h"
 #include "test_looks.h"
@@ -195,7 +196,7 @@ START_TEST(a_jump_out_of_a_look_comes_when_it_is_whole)
 }
 END_TEST
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !PS_TEST_HAS_SANITIZER
 
 /* The processor stops after each instruction, from the end of the look on. */
 #define WITH_FLAGS(change)                                         \
