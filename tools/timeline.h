@@ -26,6 +26,7 @@ struct timeline_options {
 /* An event that was asked for. */
 struct timeline_event {
 	const char *name;
+	char unit[32];        /* "": none */
 	char *trace_name;     /* in traces, which have no mark but the name; NULL: name */
 	bool is_counted;      /* else its counts aren't known */
 	bool is_counter;      /* read at each switch, and not written one by one */

@@ -11,6 +11,7 @@
 #include "tools/timeline_counters.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static int add_name(struct timeline *timeline, const char *name)
 		return tool_complain("%s", ps_error_detail()), -1;
 	*event = (struct timeline_event){
 	    .name = name, .index = timeline->counted, .status = PS_STATUS_NOT_SUPPORTED};
+	snprintf(event->unit, sizeof event->unit, "%s", attr->event.unit);
 	timeline->event_count++;
 	if (is_shared(&attr->event)) {
 		tool_complain("'%s' is not known by slice: it counts for a %s, not for a task",

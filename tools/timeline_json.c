@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON of perfsage timeline: share/perfsage-timeline.schema.json describes it. Times are
  * nanoseconds since the observation began. */
+#include "output/report.h"
 #include "tools/timeline.h"
 
 static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "unknown"};
@@ -93,6 +94,7 @@ static void add_events(struct timeline *timeline)
 		const struct timeline_event *event = &timeline->events[i];
 		ps__json_open_line(json, NULL, '{');
 		ps__json_add_string(json, "event", event->name);
+		ps__json_add_string(json, "unit", ps__report_unit(event->unit));
 		ps__json_add_string(json, "status", ps_status_name(event->status));
 		ps__json_add_flags(json, event->is_of_user_only ? PS_VALUE_USER_ONLY : 0);
 		ps__json_close_line(json, '}');

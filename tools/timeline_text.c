@@ -254,16 +254,26 @@ static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 		               left, left == 1 ? "" : "s");
 }
 
+static void add_counted(struct ps__buffer *out, const struct timeline_event *event, uint64_t count)
+{
+	if (strcmp(event->unit, "ns") == 0)
+		ps__number_add_time(out, (double)count);
+	else
+		ps__buffer_add(out, "%" PRIu64 "%s%s", count, *event->unit ? " " : "", event->unit);
+	ps__buffer_add(out, "%s", event->is_of_user_only ? "u" : "");
+}
+
 /* Some may be lost where something is not known. */
 static void add_count(struct sheet *sheet, const struct tool_task *task,
                       const struct timeline_event *event)
 {
-	if (!event->is_counted)
+	if (!event->is_counted) {
 		ps__buffer_add(&sheet->cell, "?");
-	else
-		ps__buffer_add(&sheet->cell, "%s%" PRIu64 "%s",
-		               task->sums_ns[TOOL_SPAN_UNKNOWN] || task->is_begin_lost ? ">=" : "",
-		               task->counts[event->index], event->is_of_user_only ? "u" : "");
+	} else {
+		if (task->sums_ns[TOOL_SPAN_UNKNOWN] || task->is_begin_lost)
+			ps__buffer_add(&sheet->cell, ">=");
+		add_counted(&sheet->cell, event, task->counts[event->index]);
+	}
 	end_cell(sheet);
 }
 
@@ -395,12 +405,14 @@ void timeline_text_add_span(struct timeline *timeline, const struct tool_span *s
 	add_name(out, span->task);
 	for (size_t i = 0; span->counts && i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted && !timeline_knows(timeline, event, span))
-			ps__buffer_add(out, "  %s ?", event->name);
-		else if (event->is_counted && span->counts[event->index])
-			ps__buffer_add(out, "  %s %" PRIu64 "%s", event->name,
-			               span->counts[event->index],
-			               event->is_of_user_only ? "u" : "");
+		bool is_known = timeline_knows(timeline, event, span);
+		if (!event->is_counted || (is_known && !span->counts[event->index]))
+			continue;
+		ps__buffer_add(out, "  %s ", event->name);
+		if (is_known)
+			add_counted(out, event, span->counts[event->index]);
+		else
+			ps__buffer_add(out, "?");
 	}
 	ps__buffer_add(out, "\n");
 	ps__buffer_clear(&length);
