@@ -407,8 +407,10 @@ static int check_end(const struct reader *reader)
 
 int ps__metric_file_parse(struct ps__metric_file *file, const char *path, const char *text)
 {
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
 	struct reader reader = {.file = file, .path = path};
-	const char *next = text;
+	bool has_mark = strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0;
+	const char *next = has_mark ? text + strlen(byte_order_mark) : text;
 	int result = PS_OK;
 
 	while (result == PS_OK && *next) {

@@ -72,6 +72,16 @@ START_TEST(a_file_gives_metrics_with_all_that_it_says)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_no_part_of_the_first_line)
+{
+	check_ok(load("\xef\xbb\xbfgroup mine: all\nmetric plain: faults\n page-faults\n"));
+	ck_assert_str_eq(ps_metric_formula("plain"), "page-faults");
+	check_ok(ps_metric_undefine("plain"));
+	check_fails(load("group mine: all\n\xef\xbb\xbfmetric plain: faults\n page-faults\n"),
+	            PS_EINVAL);
+}
+END_TEST
+
 START_TEST(events_of_a_formula_need_no_line_of_their_own)
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
@@ -389,6 +399,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "metric_file");
 
 	tcase_add_test(tests, a_file_gives_metrics_with_all_that_it_says);
+	tcase_add_test(tests, a_byte_order_mark_is_no_part_of_the_first_line);
 	tcase_add_test(tests, events_of_a_formula_need_no_line_of_their_own);
 	tcase_add_test(tests, the_first_formula_counts_whose_events_were_counted);
 	tcase_add_test(tests, a_metric_with_several_formulas_is_visited_once);
