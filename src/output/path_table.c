@@ -16,10 +16,13 @@ static void path_table_set_times(struct ps__path_row *row)
 {
 	struct ps_visits visits = ps__path_known_visits(row->path);
 
-	for (size_t share = 0; share < PS__SHARES; share++) {
-		row->wall_ns[share] = visits.wall_ns;
-		row->on_cpu_ns[share] = visits.on_cpu_ns;
-	}
+	row->wall_ns[PS_SHARE_EXCLUSIVE] = row->wall_ns[PS_SHARE_INCLUSIVE] = visits.wall_ns;
+	row->on_cpu_ns[PS_SHARE_EXCLUSIVE] = row->on_cpu_ns[PS_SHARE_INCLUSIVE] = visits.on_cpu_ns;
+	/* An estimate below 0 is one in the sums. */
+	if (visits.wall_ns != UINT64_MAX)
+		row->wall_ns[PS_SHARE_INCLUSIVE] = row->path->visits.wall_ns;
+	if (visits.on_cpu_ns != UINT64_MAX)
+		row->on_cpu_ns[PS_SHARE_INCLUSIVE] = row->path->visits.on_cpu_ns;
 }
 
 /* Rows come in the order of the tree: what a path has below it follows at once. */
@@ -46,17 +49,28 @@ static void path_table_add_rows(struct ps__path_table *table, const struct ps_pa
 	}
 }
 
+/* Rounding alone may make it less than the part of it. */
+static void path_table_finish_time(uint64_t time_ns[PS__SHARES])
+{
+	if (time_ns[PS_SHARE_INCLUSIVE] != UINT64_MAX &&
+	    time_ns[PS_SHARE_EXCLUSIVE] != UINT64_MAX &&
+	    (int64_t)time_ns[PS_SHARE_INCLUSIVE] < (int64_t)time_ns[PS_SHARE_EXCLUSIVE])
+		time_ns[PS_SHARE_INCLUSIVE] = time_ns[PS_SHARE_EXCLUSIVE];
+}
+
 static void path_table_add_times(struct ps__path_table *table)
 {
-	for (size_t row = table->row_count; row-- > 1;) {
-		const struct ps__path_row *from = &table->rows[row];
+	for (size_t row = table->row_count; row-- > 0;) {
+		struct ps__path_row *from = &table->rows[row];
 		struct ps__path_row *to = &table->rows[from->parent];
+		path_table_finish_time(from->wall_ns);
+		path_table_finish_time(from->on_cpu_ns);
 		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
 		/* No visit was counted: its time is that of the path around. Or it isn't over. */
-		if (from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
+		if (row == 0 || from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			continue;
 		if (to->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
-			to->wall_ns[PS_SHARE_INCLUSIVE] = 0;
+			to->wall_ns[PS_SHARE_INCLUSIVE] = to->on_cpu_ns[PS_SHARE_INCLUSIVE] = 0;
 		to->wall_ns[PS_SHARE_INCLUSIVE] += from->wall_ns[PS_SHARE_INCLUSIVE];
 		if (on_cpu_ns == UINT64_MAX || to->on_cpu_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			to->on_cpu_ns[PS_SHARE_INCLUSIVE] = UINT64_MAX;

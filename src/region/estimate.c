@@ -60,10 +60,11 @@ static int estimate_add_part(struct ps_path *path, const struct ps__part *raw, d
 
 static void estimate_add_times(struct ps_path *path, const struct ps_path *raw, double factor)
 {
-	path->estimate.wall_ns += factor * (double)raw->visits.wall_ns;
+	/* A loaded path's times may be below 0. */
+	path->estimate.wall_ns += factor * (double)(int64_t)raw->visits.wall_ns;
 	path->estimate.on_cpu_ns += raw->visits.on_cpu_ns == UINT64_MAX
 	                                ? (double)NAN
-	                                : factor * (double)raw->visits.on_cpu_ns;
+	                                : factor * (double)(int64_t)raw->visits.on_cpu_ns;
 }
 
 static int estimate_make_spread_parts(const struct ps_path *raw, const struct ps_path *inner)
@@ -182,22 +183,44 @@ static void estimate_label(struct ps_path *path)
 	}
 }
 
+/* An estimate below 0 stays so, modulo 2^64: the sum over all paths is what was measured. A
+ * getter gives 0 for it. -1 would be an unknown time. */
+static uint64_t estimate_time(double time_ns)
+{
+	int64_t rounded = isnan(time_ns) ? -1 : (int64_t)llround(time_ns);
+
+	return rounded == -1 && !isnan(time_ns) ? 0 : (uint64_t)rounded;
+}
+
+/* The times of a path of which no visit is over: those of its open visit are the path's around. */
+static void estimate_hide_times(struct ps_path *path)
+{
+	struct ps_path *outer = path->parent;
+	uint64_t on_cpu_ns = estimate_time(path->estimate.on_cpu_ns);
+
+	while (outer->parent && outer->visits.wall_ns == UINT64_MAX)
+		outer = outer->parent;
+	outer->visits.wall_ns += estimate_time(path->estimate.wall_ns);
+	if (outer->visits.on_cpu_ns != UINT64_MAX)
+		outer->visits.on_cpu_ns =
+		    on_cpu_ns == UINT64_MAX ? UINT64_MAX : outer->visits.on_cpu_ns + on_cpu_ns;
+	path->visits.wall_ns = UINT64_MAX;
+	path->visits.on_cpu_ns = UINT64_MAX;
+}
+
+/* The path around comes before. */
 static void estimate_finish(struct ps_path *path)
 {
-	double wall_ns = fmax(path->estimate.wall_ns, 0), on_cpu_ns = path->estimate.on_cpu_ns;
-
 	if (path->estimate.has_others) {
 		path->doubt |= PS__HAS_UNCHOSEN;
 		estimate_label(path);
 	}
 	if (path->visits.count && !path->visits.counted) {
-		path->visits.wall_ns = UINT64_MAX;
-		path->visits.on_cpu_ns = UINT64_MAX;
+		estimate_hide_times(path);
 		return;
 	}
-	path->visits.wall_ns = (uint64_t)llround(wall_ns);
-	path->visits.on_cpu_ns =
-	    isnan(on_cpu_ns) ? UINT64_MAX : (uint64_t)llround(fmax(on_cpu_ns, 0));
+	path->visits.wall_ns = estimate_time(path->estimate.wall_ns);
+	path->visits.on_cpu_ns = estimate_time(path->estimate.on_cpu_ns);
 }
 
 static int estimate_make_path(struct ps_paths *paths, struct ps_path *raw)

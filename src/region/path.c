@@ -179,10 +179,18 @@ int ps_path_values(const struct ps_path *path, const struct ps_component *compon
 	return result;
 }
 
+/* An estimate may be below 0: see estimate.c. */
+static uint64_t path_least_time(uint64_t time_ns)
+{
+	return time_ns == UINT64_MAX || (int64_t)time_ns >= 0 ? time_ns : 0;
+}
+
 struct ps_visits ps__path_known_visits(const struct ps_path *path)
 {
 	struct ps_visits visits = path->visits;
 
+	visits.wall_ns = path_least_time(visits.wall_ns);
+	visits.on_cpu_ns = path_least_time(visits.on_cpu_ns);
 	if (path->parent && visits.count == 0 && visits.wall_ns == 0)
 		visits.wall_ns = visits.on_cpu_ns = UINT64_MAX;
 	return visits;
@@ -204,6 +212,10 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 	for (const struct ps_path *below = ps__path_next_below(path, path); below;
 	     below = ps__path_next_below(path, below))
 		visits.inside_ns += below->visits.wall_ns == UINT64_MAX ? 0 : below->visits.wall_ns;
+	/* Both together are what was measured, where an estimate below 0 is shown as 0. */
+	if (visits.wall_ns != UINT64_MAX)
+		visits.inside_ns += path->visits.wall_ns - visits.wall_ns;
+	visits.inside_ns = path_least_time(visits.inside_ns);
 	*out = visits;
 	return PS_OK;
 }

@@ -317,7 +317,7 @@ START_TEST(the_paths_add_up_to_the_total)
 	unsigned seed = (unsigned)_i;
 	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
-	now_ns = 1000000 * US;
+	fake_set_clock(now_ns = 1000000 * US, 0);
 	regions_begin(EVENT, NULL);
 	check_ok(ps_profile_join(regions.profile));
 	for (int step = 0; step < 400; step++) {
