@@ -6,6 +6,7 @@
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
+#include "output/number.h"
 #include "output/wrap.h"
 #include "store/attrmap.h"
 #include "tools/command.h"
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #define FOOTER_INDENT 18
+#define ROUNDING      1e-12
 
 /* Rows of work and what they cost. */
 struct rows {
@@ -175,23 +177,29 @@ static void put_json(const struct tool_log *log, const struct rows *rows,
 	ps__json_close(&json, '}');
 }
 
-/* No "-0.000" of what is 0 but for rounding. */
-static void add_shown(struct ps__buffer *text, double number, const char *before,
+/* Three digits of a small number: a unit of work may be a byte. Less than `least` is rounding. */
+static void add_shown(struct ps__buffer *text, double number, double least, const char *before,
                       const char *behind)
 {
-	if (isnan(number))
+	if (isnan(number)) {
 		ps__buffer_add(text, "not known");
+		return;
+	}
+	ps__buffer_add(text, "%s", before);
+	if (fabs(number) < 0.1 && fabs(number) >= least && number != 0)
+		ps__number_add_plain(text, number);
 	else
-		ps__buffer_add(text, "%s%.3f%s", before,
-		               number > -0.0005 && number < 0.0005 ? 0 : number, behind);
+		ps__buffer_add(text, "%.3f", fabs(number) < 0.1 ? 0 : number);
+	ps__buffer_add(text, "%s", behind);
 }
 
 /* A number that was made of the counts is marked as they are. */
-static void add_marked(struct ps__buffer *text, const struct rows *rows, double number)
+static void add_marked(struct ps__buffer *text, const struct rows *rows, double number,
+                       double least)
 {
 	const struct ps_value *how = &rows->weakest;
 
-	add_shown(text, number, how->status == PS_STATUS_SCALED ? "~" : "",
+	add_shown(text, number, least, how->status == PS_STATUS_SCALED ? "~" : "",
 	          ps__known_mark(how->status, how->flags, &rows->look));
 }
 
@@ -205,8 +213,20 @@ static void set_cell(struct ps__grid *grid, size_t row, size_t column, struct ps
 	ps__buffer_restart(text);
 }
 
+/* Costs that are less than this beside the largest one are rounding. */
+static double least_cost(const struct rows *rows, const struct result *result)
+{
+	double most = isnan(result->fit.constant.value) ? 0 : fabs(result->fit.constant.value);
+
+	for (size_t index = 0; index < rows->columns; index++) {
+		if (fabs(result->costs[index].value) > most)
+			most = fabs(result->costs[index].value);
+	}
+	return most * ROUNDING;
+}
+
 static void set_cost(struct ps__grid *grid, size_t row, const char *name, const struct rows *rows,
-                     const struct ps_unit_cost *cost)
+                     const struct ps_unit_cost *cost, double least)
 {
 	const double numbers[] = {cost->value, cost->error, cost->low, cost->high};
 	struct ps__buffer text = {0};
@@ -214,7 +234,7 @@ static void set_cost(struct ps__grid *grid, size_t row, const char *name, const 
 	tool_put(&text, name);
 	set_cell(grid, row, 0, &text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
-		add_marked(&text, rows, numbers[index]);
+		add_marked(&text, rows, numbers[index], least);
 		set_cell(grid, row, index + 1, &text);
 	}
 	ps__buffer_clear(&text);
@@ -226,6 +246,7 @@ static void put_costs(const struct tool_log *log, const struct rows *rows,
 	static const char *const headings[] = {"Work", "cost", "error", "95% from", "to"};
 	const size_t columns = sizeof headings / sizeof headings[0];
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
+	double least = least_cost(rows, result);
 	struct ps__buffer heading = {0};
 	struct ps__grid grid;
 
@@ -238,10 +259,10 @@ static void put_costs(const struct tool_log *log, const struct rows *rows,
 	ps__buffer_clear(&heading);
 	for (size_t index = 0; !text->failed && index < rows->columns; index++)
 		set_cost(&grid, index + 1, log->options.work.names[index], rows,
-		         &result->costs[index]);
+		         &result->costs[index], least);
 	if (!text->failed && log->options.has_constant)
-		set_cost(&grid, rows->columns + 1, "and each interval", rows,
-		         &result->fit.constant);
+		set_cost(&grid, rows->columns + 1, "and each interval", rows, &result->fit.constant,
+		         least);
 	if (!text->failed) {
 		grid.has_colour = screen.has_colour;
 		tool_add_grid(text, &grid, screen.width, " (--csv and --json have all)");
@@ -264,9 +285,9 @@ static void put_text(const struct tool_log *log, const struct rows *rows,
 	put_costs(log, rows, result, text);
 	ps__buffer_restart(&lines);
 	ps__buffer_add(&lines, "%-*s", FOOTER_INDENT, "not explained");
-	add_marked(&lines, rows, result->fit.residual);
+	add_marked(&lines, rows, result->fit.residual, ROUNDING);
 	ps__buffer_add(&lines, "\n%-*s", FOOTER_INDENT, "condition number");
-	add_shown(&lines, result->fit.condition, "", "");
+	add_shown(&lines, result->fit.condition, 0, "", "");
 	ps__buffer_add(&lines, "\n%-*s", FOOTER_INDENT, "attribution");
 	ps__known_add_words(&lines, &rows->known);
 	ps__buffer_add(&lines, "\n");

@@ -95,6 +95,32 @@ START_TEST(records_and_intervals_fit)
 }
 END_TEST
 
+/* Three decimals would make 0 of a page fault for each 4096 units. */
+START_TEST(a_small_cost_is_no_0)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+	char line[256];
+
+	for (unsigned pages = 1; pages <= 20; pages++) {
+		check_ok(ps_log_take(stream, BEGIN));
+		fake_advance(PAGE_FAULTS, pages);
+		check_ok(ps_log_take(stream, END));
+		check_ok(ps_log_set_integer(stream, 0, 4096 * pages));
+		check_ok(ps_log_write(stream));
+	}
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+	snprintf(line, sizeof line, "log cost %s --work units --of page-faults", log_path);
+	char *text = screen_of(80, tool_log, line, 0);
+	ck_assert_ptr_nonnull(strstr(text, "\nunits  0.000244  0.000  0.000244  0.000244\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nnot explained     0.000\n"));
+	free(text);
+}
+END_TEST
+
 START_TEST(the_size_of_the_machine_does_not_decide_the_length)
 {
 	static const char *const all[] = {"show", "intervals", "intervals --by cpu",
@@ -203,6 +229,7 @@ int main(void)
 		return EXIT_SUCCESS;
 	}
 	tcase_add_test(tests, records_and_intervals_fit);
+	tcase_add_test(tests, a_small_cost_is_no_0);
 	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0,
 	                    machine_count());
 	tcase_add_test(tests, rows_shows_all_hardware_threads);
