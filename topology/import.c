@@ -7,6 +7,7 @@
  */
 #include "topology/import.h"
 
+#include "base/advice.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -237,6 +238,30 @@ static int import_check_affinity(void)
 	                strerror(error));
 }
 
+#define NEEDED_DESCRIPTORS 3
+
+/* hwloc takes a file of /sys that it can't open for one that isn't there, and guesses: without a
+ * free descriptor it finds no NUMA nodes. It had up to two files open at a time. */
+static int import_check_descriptors(void)
+{
+	int fds[NEEDED_DESCRIPTORS], error = 0;
+	size_t count = 0;
+
+	while (count < NEEDED_DESCRIPTORS && error == 0) {
+		fds[count] = ps__os.open("/", O_RDONLY | O_CLOEXEC);
+		error = fds[count] < 0 ? errno : 0;
+		count += error == 0;
+	}
+	while (count > 0)
+		ps__os.close(fds[--count]);
+	if (error != EMFILE && error != ENFILE)
+		return PS_OK;
+	return ps__fail(PS_ECOUNT,
+	                "the topology of this machine can't be read: hwloc needs %d free file "
+	                "descriptors (%s): " PS__ADVICE_DESCRIPTORS ", or close files",
+	                NEEDED_DESCRIPTORS, strerror(error));
+}
+
 /* The tree that hwloc takes for this machine's: by its variables it may be any
  * other. */
 static int import_load_machine(struct ps_topology **out, unsigned long flags)
@@ -250,6 +275,8 @@ static int import_load_machine(struct ps_topology **out, unsigned long flags)
 
 	if (!ps__import_variables(origin, sizeof origin)) {
 		int result = import_check_affinity();
+		if (result == PS_OK)
+			result = import_check_descriptors();
 		return result == PS_OK ? import_load(out, &source) : result;
 	}
 	snprintf(subject, sizeof subject,
