@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Called by <perfsage/marks.h>, as that of libperfsage. */
@@ -108,10 +109,30 @@ static int preload_has_marks(struct dl_phdr_info *module, size_t size, void *con
 	return ps__notes_slot(module) != NULL;
 }
 
+/* A forked child has these of its parent, and a clock of its own. */
+static pid_t earlier_pid;
+static uint64_t earlier_cpu_ns;
+
+static void preload_note_earlier(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) != 0)
+		return;
+	earlier_pid = getpid();
+	earlier_cpu_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((visibility("default"))) uint64_t ps_preload_earlier_cpu_ns(void)
+{
+	return earlier_pid == getpid() ? earlier_cpu_ns : 0;
+}
+
 __attribute__((constructor)) static void preload_begin(void)
 {
 	int error = errno;
 
+	preload_note_earlier();
 	preload_note();
 	if (dl_iterate_phdr(preload_has_marks, NULL))
 		pthread_once(&once, preload_start);

@@ -79,6 +79,8 @@ int collect_process_begin(struct collect_process *out)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
 		process.begin_cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+		if (ps_preload_earlier_cpu_ns)
+			process.begin_cpu_ns += ps_preload_earlier_cpu_ns();
 		*out = process;
 		return PS_OK;
 	}

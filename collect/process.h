@@ -15,8 +15,9 @@ struct collect_process {
 	struct ps_topology *topology;
 	struct ps_profile *profile; /* NULL: nothing is counted */
 	uint64_t started_ns;
-	uint64_t begin_cpu_ns; /* the CPU time that beginning took, which is not the program's */
-	unsigned own_threads;  /* the collector's, which are none of the program's */
+	/* Not the program's: the CPU time that beginning took, and of programs before it */
+	uint64_t begin_cpu_ns;
+	unsigned own_threads; /* the collector's, which are none of the program's */
 };
 
 /* Begins to count the process as its environment says, and the calling thread. With settings in it,

@@ -9,4 +9,8 @@
  * preloaded: the program has begun the collector itself. */
 __attribute__((weak, visibility("default"))) uint64_t ps_preload_threads(void);
 
+/* The CPU time of this process before the program began: of those that it replaced (execve). 0 in a
+ * forked child. NULL as above. */
+__attribute__((weak, visibility("default"))) uint64_t ps_preload_earlier_cpu_ns(void);
+
 #endif
