@@ -44,7 +44,10 @@ static const char *metrics_reason(const char *detail)
 	static const char before[] = " can't be counted here";
 	const char *reason = strstr(detail, before);
 
-	return reason ? reason + strlen(before) : detail;
+	if (!reason)
+		return detail;
+	reason += strlen(before);
+	return reason + strspn(reason, ": ");
 }
 
 static int metrics_probe(struct line *line)
@@ -184,8 +187,7 @@ static void metrics_show_notes(const struct lines *lines, const struct tool_scre
 			continue;
 		shown = line->note;
 		ps__buffer_add(out, "(%zu)%*s", shown, shown < 10 ? 2 : 1, "");
-		tool_paragraph(out, line->reason + strspn(line->reason, ": "), MARK_COLUMNS,
-		               screen->width);
+		tool_paragraph(out, line->reason, MARK_COLUMNS, screen->width);
 	}
 }
 
