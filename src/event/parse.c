@@ -27,11 +27,9 @@ static int parse_fail_unknown(const struct ps__lookup *lookup)
 	if (lookup->suspicion)
 		return ps__fail(lookup->suspicion, "%s%s%s", ps_error_detail(), intro, nearest);
 	if (*nearest)
-		return ps__fail(PS_ENOEVNT, "there is no event '%s' here%s%s", lookup->name, intro,
-		                nearest);
+		return ps__fail(PS_ENOEVNT, "unknown event '%s'%s%s", lookup->name, intro, nearest);
 	return ps__fail(PS_ENOEVNT,
-	                "there is no event '%s' here, nor a name near to it: 'perfsage list' shows "
-	                "those of this machine",
+	                "unknown event '%s': 'perfsage list' shows the events of this machine",
 	                lookup->name);
 }
 
@@ -92,10 +90,10 @@ int ps__event_parse(struct ps__event *out, const char *name)
 	if (!name || !*name)
 		return ps__fail(PS_EINVAL, "the name of the event is %s", name ? "empty" : "NULL");
 	if (strlen(name) > PS__EVENT_NAME_MAX)
-		return ps__fail(
-		    PS_ENOEVNT,
-		    "there is no event '%.100s...': its name has %zu characters, %d are the most",
-		    name, strlen(name), PS__EVENT_NAME_MAX);
+		return ps__fail(PS_ENOEVNT,
+		                "unknown event '%.100s...': the name has %zu characters, at most "
+		                "%d are possible",
+		                name, strlen(name), PS__EVENT_NAME_MAX);
 	event.attr.size = sizeof event.attr;
 	int code = parse_build(&event, name);
 	if (code) {

@@ -208,9 +208,9 @@ static const struct refusal {
     {"L1-icache-stores", PS_ENOEVNT, "'L1-icache-loads'"},
     {"branch-stores", PS_ENOEVNT, "'branch-misses'"},
     {"L1-dcache-", PS_ENOEVNT, "'L1-dcache-loads'"},
-    {"r", PS_ENOEVNT, "no event 'r'"},
-    {"rg", PS_ENOEVNT, "no event 'rg'"},
-    {"r12345678901234567", PS_ENOEVNT, "no event"},
+    {"r", PS_ENOEVNT, "unknown event 'r'"},
+    {"rg", PS_ENOEVNT, "unknown event 'rg'"},
+    {"r12345678901234567", PS_ENOEVNT, "unknown event"},
     {"quite-another-thing", PS_ENOEVNT, "perfsage list"},
     {"perf::PAGE-FAULTS", PS_ENOEVNT, "'page-faults'"},
     {"PAPI_TOT_INS", PS_ENOEVNT, "that is PAPI's name; use 'instructions'"},
@@ -276,7 +276,7 @@ START_TEST(a_name_longer_than_any_is_refused)
 
 	memset(name, 'a', sizeof name);
 	name[511] = '\0';
-	check_refused(name, PS_ENOEVNT, "no event");
+	check_refused(name, PS_ENOEVNT, "unknown event");
 	name[511] = 'a';
 	name[512] = '\0';
 	check_refused(name, PS_ENOEVNT, "512 characters");
@@ -337,8 +337,8 @@ START_TEST(a_tracepoint_has_the_number_that_tracefs_gives)
 	ps__event_clear(&event);
 	check_refused("sched:sched_swich", PS_ENOEVNT, "'sched:sched_switch'");
 	check_refused("sched:sched_switch:q", PS_EATTR, "'q' (character 20)");
-	check_refused("sched:../sched_switch", PS_ENOEVNT, "no event");
-	check_refused("..:sched_switch", PS_ENOEVNT, "no event");
+	check_refused("sched:../sched_switch", PS_ENOEVNT, "unknown event");
+	check_refused("..:sched_switch", PS_ENOEVNT, "unknown event");
 }
 END_TEST
 

@@ -165,7 +165,7 @@ START_TEST(events_that_are_not_here_are_passed_over)
 	check_ok(ps_metric_add_events(set, "some"));
 	check_events(set, (const char *const[]){"page-faults", NULL});
 	check_fails(ps_metric_add_events(set, "nothing"), PS_ENOEVNT);
-	check_detail("nothing can't be counted here: there is no event 'other_nonsense'");
+	check_detail("nothing can't be counted here: unknown event 'other_nonsense'");
 	check_events(set, (const char *const[]){"page-faults", NULL});
 	check_ok(ps_metric_add_events(set, "mine"));
 	check_events(set, (const char *const[]){"page-faults", NULL});
