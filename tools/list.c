@@ -409,9 +409,9 @@ static int list_parse(struct list *list, struct form *form, int argc, char **arg
 			return key;
 		is_over |= strcmp(argv[optind - 1], "--") == 0;
 		if (list->word) {
-			tool_complain(
-			    "one WORD, and not '%s' after it: quote words that belong together",
-			    argv[optind]);
+			tool_complain("takes one WORD, and '%s' is a second one: quote a WORD that "
+			              "has spaces",
+			              argv[optind]);
 			return TOOL_OPTIONS_WRONG;
 		}
 		list->word = argv[optind++];

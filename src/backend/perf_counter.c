@@ -34,9 +34,9 @@ int ps__perf_probe_filter(const struct ps__event *event)
 	if (error == EINVAL)
 		return ps__fail(
 		    PS_EATTR,
-		    "'%s': the kernel doesn't understand the filter '%s': its fields are "
-		    "in events/SYSTEM/NAME/format of tracefs, as in \"prev_pid == 0 && "
-		    "next_prio < 100\"",
+		    "'%s': the kernel doesn't understand the filter '%s': the file "
+		    "events/SYSTEM/NAME/format of tracefs lists the tracepoint's fields; a "
+		    "filter of sched:sched_switch is \"prev_pid == 0 && next_prio < 100\"",
 		    event->name, event->control.filter);
 	return error ? explain(event, error) : PS_OK;
 }

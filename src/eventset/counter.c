@@ -74,9 +74,11 @@ static int counter_check_event(const struct ps_eventset *set, size_t event, cons
 		return ps__fail(PS_ENOSUPP, "%s: '%s' can't be counted here", call, what->name);
 	if (what->attr.type == PERF_TYPE_TRACEPOINT || (takes_probes && what->is_probe))
 		return PS_OK;
-	return ps__fail(PS_ENOSUPP,
-	                "%s: '%s' is no tracepoint%s: the kernel takes it for these only", call,
-	                what->name, takes_probes ? ", kprobe or uprobe" : "");
+	return ps__fail(
+	    PS_ENOSUPP,
+	    takes_probes ? "%s: '%s' is no tracepoint, kprobe or uprobe: only these take a program"
+			 : "%s: '%s' is no tracepoint: only tracepoints take a filter",
+	    call, what->name);
 }
 
 static int counter_set_filter(struct ps_eventset *set, size_t event, const char *filter)

@@ -130,8 +130,9 @@ START_TEST(a_filter_that_the_kernel_does_not_understand_is_refused)
 	check_ok(ps_eventset_set_filter(set, 1, "prev_pid == 7"));
 	check_fails(ps_eventset_set_filter(set, 1, "nonsense"), PS_EATTR);
 	check_detail("'nonsense'");
+	check_detail("lists the tracepoint's fields");
 	check_fails(ps_eventset_set_filter(set, 0, "prev_pid == 7"), PS_ENOSUPP);
-	check_detail("page-faults");
+	check_detail("'page-faults' is no tracepoint: only tracepoints take a filter");
 	check_fails(ps_eventset_set_filter(set, 2, "prev_pid == 7"), PS_EINVAL);
 	check_fails(ps_eventset_set_filter(NULL, 0, "prev_pid == 7"), PS_EINVAL);
 	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EMFILE);
@@ -158,6 +159,7 @@ START_TEST(a_program_is_attached_while_counters_are_open)
 	check_fails(ps_eventset_set_bpf(set, 1, 5), PS_EINVAL);
 	check_detail("descriptor 5");
 	check_fails(ps_eventset_set_bpf(set, 0, FAKE_BPF_PROGRAM), PS_ENOSUPP);
+	check_detail("is no tracepoint, kprobe or uprobe: only these take a program");
 	check_fails(ps_eventset_set_bpf(set, 2, FAKE_BPF_PROGRAM), PS_EINVAL);
 	check_fails(ps_eventset_set_bpf(NULL, 0, FAKE_BPF_PROGRAM), PS_EINVAL);
 	check_ok(ps_eventset_set_bpf(set, 1, -1));
