@@ -94,10 +94,10 @@ PS_PUBLIC int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_l
  *     that was added
  * set - whose values they are; only its names are used
  * values - a value for each event, in the set's order. A count is multiplied by
- *     the event's scale (ps_eventset_event_scale). One that was never scheduled,
- *     is not supported or incomplete is not known.
- * root - of a topology, for #num_cpus, #num_cores, #num_packages, #num_dies and
- *     #smt_on; NULL: they are not known
+ *     the event's scale (ps_eventset_event_scale). A count that was never
+ *     scheduled, is not supported or is incomplete is not known.
+ * root - of a topology, for #num_cpus, #num_cpus_online, #num_cores,
+ *     #num_packages, #num_dies and #smt_on; NULL: they are not known
  * out - as for ps_formula_evaluate
  *
  * Errors:

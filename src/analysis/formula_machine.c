@@ -46,6 +46,14 @@ static double machine_count(const struct ps_component *root, enum ps_component_t
 	return count > 0 ? (double)count : (double)NAN;
 }
 
+/* hwloc has no Die in a package that is one die; perf counts one there, too. */
+static double machine_dies(const struct ps_component *root)
+{
+	double dies = machine_count(root, PS_COMPONENT_DIE);
+
+	return isnan(dies) ? machine_count(root, PS_COMPONENT_PACKAGE) : dies;
+}
+
 static double machine_smt_on(const struct ps_component *root)
 {
 	double cores = machine_count(root, PS_COMPONENT_CORE);
@@ -61,13 +69,14 @@ double ps__formula_machine_number(const struct ps_component *root, const char *n
 	} counts[] = {{"#num_cpus", PS_COMPONENT_THREAD},
 	              {"#num_cpus_online", PS_COMPONENT_THREAD},
 	              {"#num_cores", PS_COMPONENT_CORE},
-	              {"#num_packages", PS_COMPONENT_PACKAGE},
-	              {"#num_dies", PS_COMPONENT_DIE}};
+	              {"#num_packages", PS_COMPONENT_PACKAGE}};
 
 	for (size_t index = 0; index < sizeof counts / sizeof counts[0]; index++) {
 		if (strcasecmp(name, counts[index].name) == 0)
 			return machine_count(root, counts[index].type);
 	}
+	if (strcasecmp(name, "#num_dies") == 0)
+		return machine_dies(root);
 	if (strcasecmp(name, "#smt_on") == 0)
 		return machine_smt_on(root);
 	return strcasecmp(name, "#slots") == 0 ? machine_slots() : (double)NAN;

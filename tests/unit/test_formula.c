@@ -4,6 +4,7 @@
  * is known. test_formula_corpus.c has a corpus; tests/scripts/formulas.py holds formulas against
  * those of the Linux kernel.
  */
+#include "analysis/formula.h"
 #include "support/formula_fuzz.h"
 #include "support/scene.h"
 #include "support/small.h"
@@ -316,6 +317,24 @@ START_TEST(a_result_is_known_as_its_counts_are)
 }
 END_TEST
 
+static double number_on(const char *synthetic, const char *name)
+{
+	struct ps_topology *topology;
+
+	check_ok(ps_topology_load_synthetic(&topology, synthetic));
+	double number = ps__formula_machine_number(ps_topology_root(topology), name);
+	ps_topology_destroy(topology);
+	return number;
+}
+
+START_TEST(a_package_without_dies_in_the_tree_is_one_die)
+{
+	ck_assert(number_on("pack:2 core:2 pu:1", "#num_dies") == 2);
+	ck_assert(number_on("pack:2 die:2 core:1 pu:1", "#num_dies") == 4);
+	ck_assert(isnan(ps__formula_machine_number(NULL, "#num_dies")));
+}
+END_TEST
+
 START_TEST(a_count_that_is_not_known_makes_no_number)
 {
 	struct ps_eventset *set;
@@ -385,6 +404,7 @@ int main(void)
 	tcase_add_test(tests, a_number_has_a_point_whatever_the_locale);
 	tcase_add_test(tests, each_lack_of_memory_is_told);
 	tcase_add_test(tests, a_result_is_known_as_its_counts_are);
+	tcase_add_test(tests, a_package_without_dies_in_the_tree_is_one_die);
 	tcase_add_test(tests, a_count_that_is_not_known_makes_no_number);
 	tcase_add_test(tests, a_look_up_can_end_the_evaluation);
 	tcase_add_test(tests, made_up_formulas_mean_what_they_say);
