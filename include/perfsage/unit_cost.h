@@ -15,22 +15,23 @@ extern "C" {
 /** What one unit of a kind of work costs, in units of the cost that was given: an estimate. */
 struct ps_unit_cost {
 	double value; /* NaN if the measurements don't determine it */
-	/* Its standard error; NaN if it is not known: there are no more measurements than unknowns,
-	 * or the cost is held at 0 */
+	/* The standard error; NaN if there are no more measurements than unknowns that they
+	 * determine (rank), or if the cost is held at 0 */
 	double error;
-	/* The interval that has the true cost in 95 of 100 cases, if what disturbs the measurements
-	 * is independent and normally distributed; NaN where the error is */
+	/* The interval that has the true cost in 95 of 100 cases, if the errors of the measurements
+	 * are independent and normally distributed; NaN if `error` is NaN */
 	double low, high;
 };
 
 /** How the measurements are used; may be OR-ed. */
 enum ps_unit_cost_flag {
-	PS_UNIT_COST_CONSTANT = 1 << 0, /* each measurement has a cost besides that of its work */
-	/* No unit has a cost below 0; the constant may have one */
+	/* Each measurement has a constant cost besides the cost of its work */
+	PS_UNIT_COST_CONSTANT = 1 << 0,
+	/* No unit has a cost below 0; the constant may be below 0 */
 	PS_UNIT_COST_NON_NEGATIVE = 1 << 1
 };
 
-/** How the measurements are used. All 0 but size: as ps_unit_cost does. */
+/** How the measurements are used. If all members but size are 0: as by ps_unit_cost. */
 struct ps_unit_cost_options {
 	size_t size;    /* sizeof(struct ps_unit_cost_options) */
 	unsigned flags; /* OR of enum ps_unit_cost_flag */
@@ -41,16 +42,16 @@ struct ps_unit_cost_options {
 
 /** What else is known about the costs. */
 struct ps_unit_cost_fit {
-	size_t size;                  /* sizeof(struct ps_unit_cost_fit), set by the caller */
-	size_t rows;                  /* measurements that were used: those with a weight above 0 */
-	size_t rank;                  /* unknowns that they determine, but those held at 0 */
+	size_t size; /* sizeof(struct ps_unit_cost_fit), set by the caller */
+	size_t rows; /* measurements that were used: those with a weight above 0 */
+	size_t rank; /* unknowns that these determine, without those that are held at 0 */
 	struct ps_unit_cost constant; /* with PS_UNIT_COST_CONSTANT; else all 0 */
 	/* The standard deviation of what the costs don't explain, in the unit of the cost (times
-	 * the root of the weight); NaN if there are no more measurements than unknowns */
+	 * the root of the weight); NaN if rows is not above rank */
 	double residual;
-	/* How much the work's columns resemble each other: 1 if not at all. A relative error of the
-	 * measurements may be so many times as large in the costs. Columns are scaled to the same
-	 * length first. Only of those that are determined. */
+	/* The condition number of the work's columns, each scaled to length 1: a relative error of
+	 * the measurements may be so many times as large in the costs. 1: the columns are
+	 * orthogonal. Without what isn't determined or is held at 0; NaN if rank is 0 */
 	double condition;
 };
 
@@ -78,7 +79,8 @@ struct ps_unit_cost_fit {
  *       than columns; a number isn't finite (ps_error_detail() says where)
  *   PS_ENOMEM - out of memory
  *
- * Any thread. Allocates a copy of the numbers. Cost: rows * columns^2.
+ * Any thread. Allocates a copy of the numbers. Cost: with many rows in proportion
+ * to rows * columns^2.
  *
  * Least squares by singular values: G. H. Golub and C. F. Van Loan, "Matrix
  * Computations".
@@ -87,7 +89,7 @@ PS_PUBLIC int ps_unit_cost(const double *work, const double *cost, size_t rows, 
                            struct ps_unit_cost *out);
 
 /**
- * The same with options, and with what else is known about the costs.
+ * As ps_unit_cost, with options, and with more results.
  *
  * options - NULL: as ps_unit_cost
  * fit - receives more about the costs; NULL: it isn't needed; untouched where

@@ -99,9 +99,8 @@ static double *make_columns(const struct measurements *from)
 	return columns;
 }
 
-/* Which unknowns can't be told apart from others, whatever the costs: all of them are in the
- * detail.
- */
+/* Names the unknowns that can't be told apart from others, whatever the costs: as many as the
+ * detail has room for. */
 static int name_undetermined(const struct measurements *from, const bool *is_determined)
 {
 	char names[512] = "";
