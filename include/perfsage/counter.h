@@ -30,8 +30,9 @@ extern "C" {
  *
  * Errors:
  *   PS_EINVAL - set is NULL, or the caller isn't the owner
- *   PS_ENOTRUN - the set was not started; or it counts from an exec on
- *       (ps_eventset_set_enable_on_exec), and that is still to come
+ *   PS_ENOTRUN - the set is not running: it was never started, or was stopped; or
+ *       it counts from an exec on (ps_eventset_set_enable_on_exec), and this exec
+ *       has not happened yet
  *   PS_ENOSUPP - it wraps a PAPI event set
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ENOMEM, PS_ESYS - the set is paused all the same; what it counted comes
@@ -60,7 +61,7 @@ PS_PUBLIC int ps_resume(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
 
 /**
- * Leaves out what one event counts from now on; the others go on.
+ * Pauses one event; the other events go on.
  *
  * It may be called before ps_start, and holds until ps_eventset_resume_event:
  * ps_stop and ps_start don't end it. The hardware counter is free meanwhile,
@@ -87,14 +88,18 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
  */
 PS_PUBLIC int ps_eventset_pause_event(struct ps_eventset *set, size_t event);
 
-/** Ends what ps_eventset_pause_event began; errors and cost are the same. */
+/**
+ * Ends the pause of one event; an event that isn't paused goes on.
+ *
+ * Errors and cost are those of ps_eventset_pause_event.
+ */
 PS_PUBLIC int ps_eventset_resume_event(struct ps_eventset *set, size_t event);
 
 /** True if the event is paused; 0 for an index beyond the last. */
 PS_PUBLIC int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event);
 
 /**
- * Starts the count of one event over; the others keep theirs.
+ * Restarts the count of one event from 0; the other events keep their counts.
  *
  * As with ps_reset, no kernel counter is reset, and the base that ps_accum made
  * stays. Times are the group's, and stay as well.
@@ -116,22 +121,22 @@ PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
 	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
-	PS_GROUP_WEAK,     /* these in one group; those that don't fit make another one */
+	PS_GROUP_WEAK,     /* these in one group; those that don't fit in another, and so on */
 	PS_GROUP_APART     /* each of these in a group of its own */
 };
 
 /**
- * Says how events are to be grouped.
+ * Chooses how events are grouped.
  *
  * Events of one group count over the same time, so their ratio is true even if
  * groups take turns on the hardware. PS_GROUP_TOGETHER is tried at once, on the
  * calling thread, and again at ps_start. An event that can't be counted here is
- * left out of it. ps_eventset_event_group tells what became of it.
+ * left out of the group. ps_eventset_event_group tells the group of each event.
  *
  * set - a set that isn't running
  * events - n indices; each event leaves the grouping that it had
- * n - at least 1; of PS_GROUP_TOGETHER as well
- * how - PS_GROUP_AUTO is every event's at first
+ * n - how many indices; at least 1. A group of one event is also possible
+ * how - the grouping. That of a new event is PS_GROUP_AUTO
  *
  * Errors; the set is then as before:
  *   PS_EINVAL - set or events is NULL, n is 0, an index is beyond the last or
@@ -161,8 +166,8 @@ struct ps_counter {
  * The descriptors are the set's. They may be given to epoll(7), mapped, and
  * asked by ioctl(2) for what doesn't change a count. They are valid until the
  * set's events, target or grouping change, or it is started again or
- * destroyed. Never close them. What resets or disables them falsifies the set's
- * counts.
+ * destroyed. Never close them. An ioctl that resets or disables a counter makes
+ * the set's counts wrong.
  *
  * set - was started
  * visit - is called with each; another result than 0 ends the visits
@@ -177,7 +182,7 @@ struct ps_counter {
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel doesn't tell an id
  *
- * The set must not be used by visit. Cost: one ioctl(2) for each counter.
+ * visit must not use the set. Cost: one ioctl(2) for each counter.
  */
 PS_PUBLIC int ps_eventset_for_each_counter(struct ps_eventset *set,
                                            int (*visit)(const struct ps_counter *counter,
@@ -185,11 +190,11 @@ PS_PUBLIC int ps_eventset_for_each_counter(struct ps_eventset *set,
                                            void *context);
 
 /**
- * Counts only those hits of a tracepoint that a filter lets pass.
+ * Counts only those hits of a tracepoint for which a filter is true.
  *
- * The kernel evaluates it, as in "prev_pid == 0 && next_prio < 100". The fields
- * are in events/SYSTEM/NAME/format of tracefs. The set's readings end, as when
- * an event is added.
+ * The kernel evaluates the filter, for example "prev_pid == 0 && next_prio < 100".
+ * The file events/SYSTEM/NAME/format of tracefs lists the tracepoint's fields. The
+ * set's readings end, as when an event is added.
  *
  * set - a set that isn't running
  * event - index of a tracepoint

@@ -218,7 +218,8 @@ int ps__set_check_index(const struct ps_eventset *set, size_t event, const char 
 {
 	if (event < set->events.count)
 		return PS_OK;
-	return ps__fail(PS_EINVAL, "%s: there is no event %zu: the set has %zu, from 0 on", call,
+	return ps__fail(PS_EINVAL,
+	                "%s: there is no event %zu: the set has %zu events, numbered from 0", call,
 	                event, set->events.count);
 }
 
