@@ -100,7 +100,7 @@ PS_PUBLIC int ps_component_depth(const struct ps_component *component);
 PS_PUBLIC uint64_t ps_component_size_bytes(const struct ps_component *component);
 
 /**
- * The level of a cache, 1 to 4 (5 where there is one); 0 for all other types.
+ * The level of a cache, 1 to 5; 0 for all other types.
  */
 PS_PUBLIC int ps_component_cache_level(const struct ps_component *component);
 

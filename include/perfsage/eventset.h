@@ -8,7 +8,9 @@
  * at the same time without a lock.
  *
  * A change of a set's events, target or attribution ends its readings: they stay in the topology,
- * but are no longer updated, and an old timestamp makes a new reading.
+ * but are no longer updated, and an old timestamp makes a new reading. On a set that wraps a PAPI
+ * event set (ps_eventset_from_papi), the calls that add or remove events, attach, detach or clone
+ * fail with PS_ENOSUPP.
  *
  * In a child of fork() all calls on an inherited set fail with PS_ECLOST and leave the parent's
  * counters alone. There are two exceptions. An inherited set may be the model of ps_eventset_clone.
@@ -118,11 +120,10 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
 /**
  * Adds the best events that this machine and user can count.
  *
- * With a PMU these are cycles, instructions, cache-references, cache-misses and
- * branch-misses; without one task-clock, page-faults, context-switches and
- * cpu-migrations. Events that can't be counted are left out: context-switches
- * and cpu-migrations happen in the kernel, and counting them needs permission to
- * count the kernel.
+ * With a PMU these are cycles, instructions, cache-references, cache-misses and branch-misses;
+ * without a PMU task-clock, page-faults, context-switches and cpu-migrations. Events that can't be
+ * counted are left out: context-switches and cpu-migrations happen in the kernel, and need
+ * permission to count the kernel.
  *
  * set - a set that isn't running
  *
@@ -148,11 +149,10 @@ PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
 /**
  * Makes a new set with the events and options of a model.
  *
- * Neither readings nor the attachment are copied. Several threads may call it
- * for one model at the same time. So each thread of a team has a set of its
- * own. Keep it by thread (pthread_setspecific, with a destructor), and not by
- * omp_get_thread_num(): OpenMP ends threads and creates others under the same
- * number.
+ * Neither readings nor the attachment are copied. Several threads may call it for one model at the
+ * same time, so that each thread of a team has a set of its own. Keep the set by thread
+ * (pthread_setspecific, with a destructor), and not by omp_get_thread_num(): OpenMP ends threads
+ * and creates others under the same number.
  *
  * out - receives the set; release it with ps_eventset_destroy
  * model - any set
@@ -166,8 +166,7 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
 /**
  * Counts another software thread.
  *
- * It must be one of this user's processes'; others need CAP_PERFMON or
- * CAP_SYS_PTRACE.
+ * Threads of other users' processes need CAP_PERFMON or CAP_SYS_PTRACE.
  *
  * set - a set that isn't running
  * tid - as gettid(2) gives it
@@ -176,7 +175,7 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
  *   PS_EINVAL - set is NULL or tid < 1
  *   PS_EISRUN - the set is running
  *   PS_ESYS - there is no such thread, or /proc hides it from this user
- *   PS_ECOUNT - no descriptor is left; one is kept
+ *   PS_ECOUNT - no descriptor is left; the set keeps one for the thread
  */
 PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
 
@@ -256,13 +255,13 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  *   PS_EINVAL - set is NULL, or there is no path
  *   PS_EISRUN - the set is running
  *   PS_ESYS - there is no such control group, or no such file system is mounted
- *   PS_ECOUNT - no descriptor is left; one is kept
+ *   PS_ECOUNT - no descriptor is left; the set keeps one for the group
  *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path);
 
 /**
- * Counts the thread that starts the set, again.
+ * Undoes an attachment: the set counts the thread that starts it, as a new set does.
  *
  * set - a set that isn't running
  *
@@ -275,7 +274,7 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 /**
  * Chooses how the set knows on which hardware thread its events happened.
  *
- * Exact attribution takes events x CPUs file descriptors, and one. With
+ * Exact attribution takes events x CPUs file descriptors, and one more. With
  * migration records, it takes two descriptors more than there are events. AUTO
  * stays below half of the process's descriptors (RLIMIT_NOFILE). A pinned set
  * takes two descriptors more than its events. A set of one task that is exact
@@ -288,6 +287,7 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
  * Errors:
  *   PS_EINVAL - set is NULL, or there is no such mode
  *   PS_EISRUN - the set is running
+ *   PS_ENOSUPP - mode is PS_ATTRIBUTE_EXACT, and the set wraps a PAPI event set
  */
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
@@ -313,16 +313,16 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * Checks conservation: what the kernel counted, minus what the set has
  * attributed.
  *
- * On a running set, what was counted so far is attributed first. Events that
- * happen during the check show in the residual, as instructions do.
+ * Each residual must be 0. On a running set, what was counted so far is attributed first, and the
+ * residual has the events that happen during the check, such as instructions.
  *
  * set - a set that was started
- * residual - receives n numbers, in the order of the events; each must be 0
+ * residual - receives n numbers, in the order of the events
  * n - the number of events
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, n is another number, or the set counts
- *       another thread, which is alive
+ *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set
+ *       counts another thread, which is alive
  *   PS_ENOTRUN - the set was never started, or its last ps_start failed
  *   PS_ESYS - as for ps_read
  *
@@ -337,8 +337,8 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  * up; this call names the set.
  *
  * set - the set
- * component - any of the topology in which the set has its readings; for one
- *     hardware thread, what ps_thread_component gives
+ * component - any component of the topology in which the set has its readings;
+ *     for one hardware thread, the result of ps_thread_component
  * event - the name that is shown, or the one under which the event was added
  * timestamp - the reading's; 0: the set's latest
  * out - receives the sum, with the weakest status and attribution of the parts;

@@ -198,13 +198,13 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  */
 #define PS_REGION(name) PS__MARK_COUNTED(name, __COUNTER__)
 
-/** The begin of a region whose end is PS_REGION_END with the same name, in the same thread. */
+/** The beginning of a region. PS_REGION_END ends it: with the same name, in the same thread. */
 #define PS_REGION_BEGIN(name) PS__MARK_BEGIN(name)
 #define PS_REGION_END(name)   PS__MARK_END(name)
 
 /**
- * Tells a number: how many rows, how many bytes. A listener adds up the numbers
- * of a name in each path of open regions (ps_region_add_value).
+ * Gives the listener a number, such as rows or bytes. The listener adds up the
+ * numbers of a name in each path of open regions (ps_region_add_value).
  *
  * name - as that of PS_REGION
  * number - an integer that fits int64_t. It isn't evaluated unless it is heard

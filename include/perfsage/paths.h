@@ -156,9 +156,10 @@ PS_PUBLIC int ps_path_value(const struct ps_path *path, const struct ps_componen
                             const char *event, enum ps_share share, struct ps_value *out);
 
 /**
- * The same for all events at once, in the model's order.
+ * As ps_path_value, for all events at once, in the model's order.
  *
- * values, count - an array with room for at least as many as the model has
+ * values - an array of `count` values
+ * count - at least the number of the model's events
  *
  * Errors:
  *   PS_EBUF - the array is too small
@@ -181,7 +182,7 @@ PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_compone
  *     microsecond more than the other.
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
+ *   PS_EINVAL - an argument is NULL; out->size is not set
  */
 PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
 
@@ -198,12 +199,14 @@ PS_PUBLIC const char *ps_paths_mark_value_name(const struct ps_paths *paths, siz
  * The sum of the numbers that were given in a path under a name.
  *
  * path - of ps_paths
- * name - as that of ps_region_define
- * out - its size is set by the caller. Where none was given, count is 0
+ * name - the name of ps_region_add_value or PS_MARK_VALUE
+ * share - PS_SHARE_EXCLUSIVE: given in the path itself; PS_SHARE_INCLUSIVE: also
+ *     in the paths below it
+ * out - its size is set by the caller. If no number was given in the path, count
+ *     is 0
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, share is unknown, or size is none that was
- *       ever this struct's
+ *   PS_EINVAL - an argument is NULL, share is unknown, or out->size is not set
  *   PS_ENOEVNT - nothing was given under this name in any path
  */
 PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, enum ps_share share,

@@ -219,7 +219,7 @@ PS_PUBLIC int ps_profile_set_group(struct ps_profile *profile, const char *name)
  * out - its size is set by the caller
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
+ *   PS_EINVAL - an argument is NULL; out->size is not set
  *   PS_ECNFLCT - from a signal handler that interrupted a call of the profile
  *
  * Any thread. It takes a lock.

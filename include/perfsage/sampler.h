@@ -154,14 +154,15 @@ PS_PUBLIC int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
 /**
  * As ps_sampler_next, but waits for a record if there is none.
  *
- * timeout_ms - milliseconds; below 0: for ever. Signals don't end it
+ * timeout_ms - milliseconds; 0: doesn't wait; below 0: for ever. Signals don't end the wait
  *
- * Errors; those of ps_sampler_next and:
- *   PS_ENOEVST - none came in time
- *   PS_ENOTRUN - there is none, and none will come: the sampler is not running
- *   PS_ESYS - there is none, and none will come: the observed thread has ended, or an exec has
+ * Errors: those of ps_sampler_next, and
+ *   PS_ENOEVST - no record came in time
+ *   PS_ENOTRUN - there is no record, and none will come: the sampler is not running
+ *   PS_ESYS - there is no record, and none will come: the observed thread has ended, or an exec has
  *       removed the event; or a system call failed
- *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware: it counts no longer
+ *   PS_ENOCNTR - the event is pinned, and the kernel couldn't keep it on the hardware: it no longer
+ *       counts
  *   PS_ECLOST - also: the program has closed the sampler's descriptor
  *
  * The reading thread.

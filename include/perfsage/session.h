@@ -145,18 +145,17 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
 PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *attr);
 
 /**
- * Opens the events for all threads, which write records from then on. Reads the list of threads
- * again and again until all of them are observed, at most `rounds` times. A thread that was created
- * in the moment in which its creator was opened may inherit the events or not: it is among those
- * that are missed.
+ * Opens the events for all threads. From then on the events write records. Reads the list of
+ * threads until all of them are observed, at most `rounds` times. A thread that was being created
+ * while the events of its creator were opened may inherit the events or not: it is missed.
  *
  * A session without events observes tasks alone.
  *
  * Errors; with PS_PARTIAL the session is started, with all others nothing is open:
  *   PS_EINVAL - session is NULL
  *   PS_EISRUN - it was started before
- *   PS_PARTIAL - some threads are not known to be observed, as they were made meanwhile, a ring was
- *       full, or the rounds were too few: ps_session_missed
+ *   PS_PARTIAL - some threads that are alive are missed: they were being created, a ring was full,
+ *       or the rounds were too few. ps_session_missed gives them
  *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
  *       suffice; ps_error_detail() gives which, and how many are needed
  *   PS_EPERM - this user may not observe the process, or lock so much memory
@@ -169,11 +168,12 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
 PS_PUBLIC int ps_session_start(struct ps_session *session);
 
 /**
- * Threads that are not known to be observed, and processes that were made by such a creation.
- * ps_session_run and ps_session_poll may find more of them: these stay, and what they make may be
- * missed, too.
+ * The missed tasks: threads and child processes that are not known to be observed.
  *
- * tids - receives up to `capacity` of them; of a process its first thread
+ * ps_session_run and ps_session_poll may find more of them. A missed task stays missed, and the
+ * tasks that it creates may be missed, too.
+ *
+ * tids - receives up to `capacity` numbers; that of a process is its first thread's
  *
  * Returns how many there are; 0 for NULL. Not while another thread runs the session.
  */
