@@ -152,8 +152,11 @@ static void recover_write(struct ps_eventset *set)
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	if (pending->stage == PS__STAGE_FORGETTING)
+	/* Once: if this is left, too, the new reading may have rows and bases by then. */
+	if (pending->stage == PS__STAGE_FORGETTING) {
 		forget_latest(set);
+		ps__set_enter_stage(set, PS__STAGE_WRITING);
+	}
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		if (ends_with(set->recorder.met[index]->history, pending->timestamp))
 			set->recorder.met[index]->has_part = true;

@@ -6,9 +6,9 @@
  * that the caller has. x86-64 alone; real page faults.
  */
 #include "here.h"
-#include "step.h"
 #include "support/resident.h"
 #include "support/small.h"
+#include "support/step.h"
 
 #include <linux/perf_event.h>
 #include <perfsage/hooks.h>

@@ -5,9 +5,9 @@
  * page and goes to another CPU. What is said to be known of a CPU must be what was touched there.
  * Real page faults.
  */
-#include "step.h"
 #include "support/resident.h"
 #include "support/small.h"
+#include "support/step.h"
 #include "wander.h"
 
 #include <signal.h>

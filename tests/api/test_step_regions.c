@@ -5,9 +5,9 @@
  * boundary or to the one behind it, on the CPU where it was touched, and to nothing else. Real page
  * faults.
  */
-#include "step.h"
 #include "support/resident.h"
 #include "support/small.h"
+#include "support/step.h"
 #include "wander.h"
 
 #include <signal.h>

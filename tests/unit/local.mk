@@ -226,6 +226,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/sanitizer.h \
 	tests/support/skip.h \
 	tests/support/small.h \
+	tests/support/step.h \
 	tests/support/task_records.c \
 	tests/support/task_records.h \
 	tests/support/unmarked.h

@@ -4,9 +4,8 @@
  * that a look missed. test_looks.c has the rest.
  */
 #include "base/os.h"
-#include "support/sanitizer.h"
-#include "support/skip.h"
 #include "support/small.h"
+#include "support/step.h"
 #include "test_looks.h"
 
 #include <setjmp.h>
@@ -196,16 +195,9 @@ START_TEST(a_jump_out_of_a_look_comes_when_it_is_whole)
 }
 END_TEST
 
-#if defined(__x86_64__) && !PS_TEST_HAS_SANITIZER
+#ifdef STEP_IS_POSSIBLE
 
 /* The processor stops after each instruction, from the end of the look on. */
-#define WITH_FLAGS(change)                                         \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
-	                 "; popfq; lea 128(%%rsp), %%rsp"          \
-	                 :                                         \
-	                 :                                         \
-	                 : "cc", "memory")
-
 static volatile long steps_left;
 
 static void count_step(int number)
@@ -224,7 +216,7 @@ static int list_and_step(const char *path, int (*visit)(const char *name, void *
 	int result = list_one(path, visit, context);
 
 	if (strcmp(path, "/proc") == 0)
-		WITH_FLAGS("orq $0x100, (%%rsp)");
+		step(true);
 	return result;
 }
 
@@ -233,7 +225,7 @@ static int (*clock_one)(clockid_t clock, struct timespec *now);
 
 static int clock_and_go(clockid_t clock, struct timespec *now)
 {
-	WITH_FLAGS("andq $~0x100, (%%rsp)");
+	step(false);
 	return clock_one(clock, now);
 }
 
@@ -256,15 +248,12 @@ static bool leave_after(struct ps_eventset *set, long steps)
 
 START_TEST(a_jump_out_of_a_reading_leaves_no_shares_behind)
 {
-	struct ps_eventset *set = started();
 	uint64_t timestamp = 0;
 	long long total = 0, steps;
 
-	if (ps_test_is_in_valgrind()) {
-		ps_eventset_destroy(set);
-		ps_test_skip("valgrind steps through instructions of its own");
+	if (!step_is_possible())
 		return;
-	}
+	struct ps_eventset *set = started();
 	check_ok(ps_eventset_reserve(set, 20000));
 	list_one = ps__os.list;
 	clock_one = ps__os.clock_gettime;
@@ -288,9 +277,6 @@ START_TEST(a_jump_out_of_a_reading_leaves_no_shares_behind)
 }
 END_TEST
 
-#define HAS_STEPS 1
-#else
-#define HAS_STEPS 0
 #endif
 
 int main(void)
@@ -306,7 +292,7 @@ int main(void)
 	tcase_add_test(tests, a_thread_that_a_look_missed_is_not_credited_its_whole_life);
 	tcase_add_test(tests, the_thread_that_executed_a_program_is_not_credited_its_whole_life);
 	tcase_add_test(tests, a_jump_out_of_a_look_comes_when_it_is_whole);
-#if HAS_STEPS
+#ifdef STEP_IS_POSSIBLE
 	tcase_add_test(tests, a_jump_out_of_a_reading_leaves_no_shares_behind);
 #endif
 	return scene_run(suite);

@@ -5,9 +5,12 @@
  * it was thought to be offline shows in the coverage; test_targets.c has the counts.
  */
 #include "base/os.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
+#include "support/step.h"
 
 #include <setjmp.h>
+#include <signal.h>
 
 #define SECOND UINT64_C(1000000000)
 
@@ -69,6 +72,98 @@ START_TEST(a_left_reading_of_records_is_not_called_exact)
 }
 END_TEST
 
+#ifdef STEP_IS_POSSIBLE
+
+/* The processor stops after each instruction of what is written, and of its repair: the fake's
+ * functions must not be left. */
+static int (*clock_one)(clockid_t clock, struct timespec *now);
+static struct ps_eventset *left;
+static volatile long steps_left; /* 0: until the latest reading is being forgotten */
+
+static void count_step(int number)
+{
+	enum ps__write_stage stage = left->recorder.pending.stage;
+
+	(void)number;
+	if (steps_left == 0 && stage == PS__STAGE_FORGETTING)
+		siglongjmp(back, 1);
+	if (steps_left > 0 && stage != PS__STAGE_NONE && --steps_left == 0)
+		siglongjmp(back, 1);
+}
+
+static int clock_and_step(clockid_t clock, struct timespec *now)
+{
+	int result = clock_one(clock, now);
+
+	step(true);
+	return result;
+}
+
+/* True: it was left after so many steps of the repair, and of what it writes then; or, without
+ * steps, where it forgets the latest reading. */
+static bool leave_accum(long steps)
+{
+	volatile bool was_left = true;
+	uint64_t timestamp = 0;
+
+	steps_left = steps;
+	if (sigsetjmp(back, 1) == 0) {
+		if (steps == 0)
+			ps__os.clock_gettime = clock_and_step;
+		step(steps > 0);
+		int result = ps_accum(left, scene.root, &timestamp, NULL);
+		step(false);
+		check_ok(result);
+		was_left = false;
+	}
+	ps__os.clock_gettime = clock_one;
+	return was_left;
+}
+
+static long long history_sum(void)
+{
+	static struct ps_value values[4096];
+	long long sum = 0;
+	size_t count = 0;
+
+	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), "page-faults", values,
+	                            4096, &count));
+	for (size_t i = 0; i < count; i++)
+		sum += values[i].value;
+	return sum;
+}
+
+/* The repair forgets the latest reading in the call's place, and writes the new one. Left after
+ * that, it must not forget the new one. */
+START_TEST(a_new_reading_whose_repair_is_left_is_not_forgotten)
+{
+	long long done = 0;
+	long steps = 0;
+
+	if (!step_is_possible())
+		return;
+	left = scene_started("page-faults", NULL);
+	clock_one = ps__os.clock_gettime;
+	signal(SIGTRAP, count_step);
+	for (bool was_left = true; was_left;) {
+		check_ok(ps_accum(left, scene.root, &(uint64_t){0}, NULL));
+		scene_count_on(0, 2);
+		done += 2;
+		ck_assert(leave_accum(0));
+		steps += 7;
+		was_left = leave_accum(steps);
+		check_ok(ps_accum(left, scene.root, &(uint64_t){0}, NULL));
+		ck_assert_msg(history_sum() == done, "after step %ld: %lld, not %lld", steps,
+		              history_sum(), done);
+	}
+	ck_assert_int_gt(steps, 100);
+	scene_check_residual(left);
+	ps_eventset_destroy(left);
+}
+END_TEST
+
+#endif
+
 /* _i: it was seen to be offline for a while, when nothing could be missed. */
 START_TEST(what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage)
 {
@@ -117,6 +212,10 @@ int main(void)
 	    tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
 	tcase_add_loop_test(scene_case_instances(suite, "per-CPU"),
 	                    a_left_reading_of_per_cpu_counters_stays_exact, 0, 2);
+#ifdef STEP_IS_POSSIBLE
+	tcase_add_test(scene_case_last_cpu(suite, "last CPU"),
+	               a_new_reading_whose_repair_is_left_is_not_forgotten);
+#endif
 	tcase_add_test(scene_case_records(suite, "records"),
 	               a_left_reading_of_records_is_not_called_exact);
 	return scene_run(suite);
