@@ -182,6 +182,7 @@ void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 {
 	struct ps__table *table = &aggregate->table;
 
+	table->runs = is_mean ? aggregate->elapsed.samples : 0;
 	for (size_t row = 0; row < table->row_count; row++) {
 		table->rows[row].counted = false;
 		for (size_t column = 0; column < table->column_count; column++) {

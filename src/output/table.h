@@ -61,6 +61,8 @@ struct ps__table {
 	uint64_t timestamp;     /* of the readings that it shows; 0: the latest */
 	/* Over runs or intervals, or of a path: what the topology has of its own is not of it */
 	bool is_sum;
+	/* Cells are sums over so many runs; metrics are those of the means. 0: one run */
+	uint64_t runs;
 };
 
 static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row,

@@ -124,6 +124,7 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 {
 	const struct ps__table_metric *metric = &table->metrics[index];
 	struct ps__metric_values values = {.root = table->rows[0].component->topology->root};
+	double runs = table->runs ? (double)table->runs : 1;
 
 	if (table_metric_is_absent(table, row, metric))
 		return false;
@@ -132,7 +133,7 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 		if (!cell->parts)
 			return false;
 		values.sums[operand] = &cell->value;
-		values.scales[operand] = table->columns[metric->operands[operand]].scale;
+		values.scales[operand] = table->columns[metric->operands[operand]].scale / runs;
 	}
 	if (metric->has_whole)
 		values.sums[metric->ask.metric->whole] = &metric->whole;
