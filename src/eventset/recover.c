@@ -227,6 +227,11 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
 			set->calls.busy = left_at;
 		return result;
 	}
+	if (set->calls.busy_thread != ps__thread_number())
+		return ps__fail(PS_ECNFLCT,
+		                "%s: another thread is in the middle of a call with the event set, "
+		                "which one thread at a time may use",
+		                call);
 	return ps__fail(
 	    PS_ECNFLCT,
 	    "%s: the event set is in the middle of another call, which a signal interrupted", call);

@@ -3,6 +3,7 @@
  * A set whose owner has ended: its final counts can be fetched once, nothing is lost, and every
  * other use tells that the set counts nobody any more.
  */
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -213,6 +214,39 @@ START_TEST(an_owner_that_is_ending_is_waited_for)
 }
 END_TEST
 
+static struct ps_eventset *busy_set;
+static ssize_t (*fake_read)(int fd, void *buffer, size_t bytes);
+
+static void *read_the_busy_set(void *unused)
+{
+	check_fails(ps_read(busy_set, scene.root, NULL, NULL), PS_ECNFLCT);
+	check_detail("another thread is in the middle of a call");
+	return unused;
+}
+
+/* During the first call of the owner. */
+static ssize_t read_meanwhile(int fd, void *buffer, size_t bytes)
+{
+	pthread_t thread;
+
+	ps__os.read = fake_read;
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_the_busy_set, NULL), 0);
+	pthread_join(thread, NULL);
+	return fake_read(fd, buffer, bytes);
+}
+
+START_TEST(a_call_of_another_thread_is_no_signal)
+{
+	busy_set = scene_set(EVENT, NULL);
+	check_ok(ps_start(busy_set));
+	fake_read = ps__os.read;
+	ps__os.read = read_meanwhile;
+	check_ok(ps_read(busy_set, scene.root, NULL, NULL));
+	ck_assert_ptr_eq(ps__os.read, fake_read);
+	ps_eventset_destroy(busy_set);
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_loop_test(tests, the_final_counts_are_read_once, 0, LIVES);
@@ -222,6 +256,7 @@ static void add_tests(TCase *tests)
 	tcase_add_loop_test(tests, a_start_takes_the_set_over_and_loses_nothing, 0, LIVES);
 	tcase_add_test(tests, counts_that_are_given_are_the_callers);
 	tcase_add_test(tests, an_owner_that_is_ending_is_waited_for);
+	tcase_add_test(tests, a_call_of_another_thread_is_no_signal);
 }
 
 int main(void)
