@@ -256,8 +256,9 @@ static bool is_single(const struct ps__formula_node *node)
 	return node->kind <= PS__FORMULA_INNER || node->kind == PS__FORMULA_IF;
 }
 
-/* Of a long chain of operators the left operand is all but the last: a loop goes down to the first
- * operand and comes up again. So it is as deep as the formula's parentheses. */
+/* In a long chain of operators the left operand is the whole chain but its last part. A loop goes
+ * down to the first operand and comes up again, so the recursion is only as deep as the formula's
+ * parentheses. */
 static double evaluate_node(struct evaluation *evaluation, uint32_t at)
 {
 	const struct ps__formula_node *nodes = evaluation->formula->nodes;

@@ -15,7 +15,7 @@ static double keep_from_zero(double value)
 	return fabs(value) < TINY ? TINY : value;
 }
 
-/* Of the fraction 1 + d1 / (1 + d2 / (1 + ...)): d of a step, from 1 on. */
+/* The d of a step, from 1 on, in the fraction 1 + d1 / (1 + d2 / (1 + ...)). */
 static double beta_coefficient(double a, double b, double x, unsigned step)
 {
 	double half = step / 2;

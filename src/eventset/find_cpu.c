@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 
-/* One that has ended can't move any more, and its counts are still there. */
+/* An exited task keeps its last known CPU. */
 static int last_seen(const struct ps_eventset *set)
 {
 	return set->recorder.last_slot && set->attribution.method->split == PS__SPLIT_NOT
@@ -11,9 +11,9 @@ static int last_seen(const struct ps_eventset *set)
 	           : set->attribution.last_cpu;
 }
 
-/* A task that wasn't switched since it was looked at is where it was: the switch ring tells, for a
- * fraction of what its file costs. Only what was seen while the ring stood still counts, so that no
- * switch falls between. */
+/* If the switch ring has no new record, the task is still on the CPU where it was seen. The ring is
+ * much cheaper to read than the task's file in /proc. A CPU is kept only if the ring had no new
+ * record before and after the file was read, so that no switch came in between. */
 static int follow_task(struct ps_eventset *set)
 {
 	bool stands_still = !ps__switch_ring_has_moved(&set->attribution.switches);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A set that counts its owner, used by a foreign thread. While the owner lives, that is refused.
- * What an ended owner counted can be fetched once, by ps_read or ps_stop: after that the set has
- * nothing new to tell, and to say so is better than to give the old counts for ever. A team whose
- * threads come and go would not notice that its new threads aren't counted.
+ * A foreign thread uses a set that counts its owner. While the owner lives, the call is refused.
+ * The counts of an ended owner can be fetched once, by ps_read or ps_stop. Further readings are
+ * refused: if they gave the old counts, a team whose threads come and go would not notice that its
+ * new threads aren't counted.
  */
 #include "base/error.h"
 #include "base/identity.h"

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Of the eight colours that every terminal has, those that can be read on black
- * and on white. */
+/* Only colours that can be read on black and on white, of the eight that every
+ * terminal has. */
 static const char *const sequences[] = {
     [PS__STYLE_PLAIN] = "",
     [PS__STYLE_HEADING] = "\033[1m",

@@ -14,7 +14,7 @@ enum ps__style {
 	PS__STYLE_ESTIMATE
 };
 
-/* Of what stands in a cell: "0", "n/s", "~42". */
+/* The style of a cell's text, such as "0", "n/s" or "~42". */
 enum ps__style ps__style_of_number(const char *cell);
 
 /* Escape sequences of a terminal. */

@@ -97,7 +97,7 @@ static void path_json_add_counts(struct ps__json *json, const struct ps__path_ta
 	ps__json_close_line(json, '}');
 }
 
-/* Of the path itself: names under which nothing was given there are left out. */
+/* The numbers of the path itself. Names under which none was given there are left out. */
 static void path_json_add_values(struct ps__json *json, const struct ps__path_table *table,
                                  size_t row)
 {

@@ -5,14 +5,14 @@
 
 #include "output/path_table.h"
 
-/* Of all rows; to be freed. PS_ENOMEM. */
+/* The branches of all rows: free the array. Fails with PS_ENOMEM. */
 int ps__path_label_find_branches(const struct ps__path_table *table, uint64_t **out);
 
 /* As much of a name as there is room for; returns its columns. flags: of enum ps_paths_flag. */
 size_t ps__path_label_add_name(struct ps__buffer *buffer, const char *name, size_t room,
                                unsigned flags);
 
-/* Of a row that isn't the root path's; returns how many columns of the screen it takes. */
+/* The label of a row, but not of the root path's; returns its columns on the screen. */
 size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table *table, size_t row,
                           uint64_t branches);
 

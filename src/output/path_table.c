@@ -178,7 +178,7 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 		path_table_fill_absent(table);
 }
 
-/* Of all components. */
+/* The components of the table. */
 
 struct path_table_walk {
 	struct ps__path_table *table;

@@ -110,7 +110,7 @@ static void path_text_set_label(struct path_text *text, size_t line)
 
 /* Cells. */
 
-/* Of a table that path_text_begin made: the heading of the last column is that of the words. */
+/* The words stand in the last column, whose heading path_text_begin made. */
 static void path_text_set_known(struct path_text *text, size_t line, const struct ps__known *known)
 {
 	ps__known_add_words(&text->cell, known);
