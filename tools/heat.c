@@ -180,9 +180,9 @@ static int heat_check_picture(const char *path, const char *format, struct tool_
 	if (tool_launch_finds(PROGRAM, X_OK))
 		return heat_try_drawing(path, format, watcher);
 	return tool_complain("'%s': " PROGRAM
-	                     " draws such pictures, and it isn't in the folders of PATH; install "
-	                     "it (Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write "
-	                     "FILE.xml and draw it elsewhere",
+	                     " draws this picture, and is in no folder of PATH: install it "
+	                     "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or name FILE.xml, "
+	                     "which " PROGRAM " draws on another machine",
 	                     path),
 	       -1;
 }

@@ -50,10 +50,11 @@ static uint32_t fail(struct reader *reader, const char *expected)
 		         reader->where->line + line - 1, column);
 	else
 		snprintf(place, sizeof place, "line %u, column %u of the formula", line, column);
-	reader->result = reader->length == 0
-	                     ? ps__fail(PS_EINVAL, "%s: %s, and it ends here", place, expected)
-	                     : ps__fail(PS_EINVAL, "%s: %s, not '%.*s'", place, expected,
-	                                shown_length(reader), reader->at);
+	reader->result =
+	    reader->length == 0
+		? ps__fail(PS_EINVAL, "%s: %s, but the formula ends here", place, expected)
+		: ps__fail(PS_EINVAL, "%s: %s, not '%.*s'", place, expected, shown_length(reader),
+	                   reader->at);
 	return NO_NODE;
 }
 

@@ -158,9 +158,9 @@ END_TEST
 static const struct {
 	const char *text, *detail;
 } wrong[] = {
-    {"", "line 1, column 1 of the formula: an operand is expected, and it ends here"},
+    {"", "line 1, column 1 of the formula: an operand is expected, but the formula ends here"},
     {"  \n ", "line 2, column 2"},
-    {"1 +", "column 4 of the formula: an operand is expected, and it ends here"},
+    {"1 +", "column 4 of the formula: an operand is expected, but the formula ends here"},
     {"1 2", "column 3 of the formula: an operator is expected, not '2'"},
     {"a b", "column 3"},
     {"(1", "column 3 of the formula: an operator or ')' is expected"},
@@ -169,7 +169,7 @@ static const struct {
     {"min(1)", "',' and a second operand"},
     {"min 1", "'(' is expected, not '1'"},
     {"max(1,2,3)", "')' is expected, not ','"},
-    {"1 if 2", "'else' is expected, and it ends here"},
+    {"1 if 2", "'else' is expected, but the formula ends here"},
     {"1 if else 2", "an operand is expected, not 'else'"},
     {"if 1 else 2", "an operand is expected, not 'if'"},
     {"has_event(1 + 2)", "')' is expected, not '+'"},

@@ -267,7 +267,7 @@ static const struct {
     {HEAD "metric a [%]\n c\n", ":2:13: '[unit]', or ':' and a description"},
     {HEAD "metric a:\n c\n", ":2:10: one sentence is expected"},
     {HEAD "metric a: b\n c\nmetric A: b\n c\n", ":4:8: the file has a metric of this name already"},
-    {HEAD "metric a: b\n c +\n", ":3:5: an operand is expected, and it ends here"},
+    {HEAD "metric a: b\n c +\n", ":3:5: an operand is expected, but the formula ends here"},
     {HEAD "metric a: b\n c\n  + * d\n", ":4:5: an operand is expected, not '*'"},
     {HEAD "metric a: b\n \xc3\xa9\n", ":3:2: an operand is expected"},
     {HEAD "metric a: b\n 1 + 1\n", ":3:1: the formula of 'a' has no event"},
