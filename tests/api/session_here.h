@@ -6,6 +6,7 @@
 #define PS_TESTS_SESSION_HERE_H
 
 #include "here.h"
+#include "support/descriptors.h"
 #include "support/sanitizer.h"
 #include "support/small.h"
 

@@ -4,6 +4,7 @@
  * before or after the set was started touch pages here and there, and keep account of it
  * themselves. Sees the installed header and the shared library alone.
  */
+#include "support/descriptors.h"
 #include "support/small.h"
 #include "wander.h"
 
@@ -271,6 +272,12 @@ END_TEST
 
 START_TEST(threads_that_were_there_before_the_set_are_counted_where_they_were)
 {
+	const char *why = ps_test_lack_on_all_cpus(2 * (HANDS + 1));
+
+	if (why) {
+		ps_test_skip(why);
+		return;
+	}
 	wander_skip_if_obstructed();
 	watch_process(true, false, true);
 }

@@ -212,6 +212,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/papi_scene.h \
 	tests/support/random.h \
 	tests/support/record_bytes.c \
+	tests/support/descriptors.h \
 	tests/support/record_bytes.h \
 	tests/support/record_fuzz.c \
 	tests/support/regions.c \
