@@ -61,6 +61,15 @@ bool here_may_count(const char *event)
 	return may;
 }
 
+int here_run_if_counted(Suite *suite)
+{
+	if (here_may_count(HERE_FAULTS))
+		return here_run(suite);
+	ps__test_skip("main", ps_error_detail());
+	srunner_free(srunner_create(suite));
+	return EXIT_SUCCESS;
+}
+
 size_t here_count_descriptors(void)
 {
 	size_t count = 0;

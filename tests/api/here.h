@@ -31,6 +31,8 @@ void here_teardown(void);
 TCase *here_case(Suite *suite, const char *name); /* of tests with that fixture */
 
 int here_run(Suite *suite); /* main's: runs the suite, returns the exit status */
+/* The same, of a suite in which all tests count: skipped where nothing may be counted. */
+int here_run_if_counted(Suite *suite);
 
 void here_pin(void);                    /* the calling thread, to the CPU where it is */
 bool here_may_count(const char *event); /* else ps_error_detail says why not */

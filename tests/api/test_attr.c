@@ -123,5 +123,5 @@ int main(void)
 	tcase_add_test(tests, precise_ip_of_a_software_event_is_refused);
 	tcase_add_test(tests, the_field_is_found_among_many);
 	tcase_add_test(tests, a_set_counts_with_an_attr);
-	return here_run(suite);
+	return here_run_if_counted(suite);
 }

@@ -312,5 +312,5 @@ int main(void)
 	tcase_add_loop_test(tests, a_number_of_something_else_is_told_and_left_open, 0, 2);
 	tcase_add_test(tests, a_task_of_another_user_is_told_from_a_level);
 	tcase_add_test(tests, inherited_threads_write_into_the_ring);
-	return here_run(suite);
+	return here_run_if_counted(suite);
 }

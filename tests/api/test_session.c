@@ -128,5 +128,5 @@ int main(void)
 	               samples_times_period_is_the_count_within_a_period_for_each_task_and_cpu);
 	tcase_add_test(tests, what_a_ring_has_no_room_for_is_counted);
 	tcase_add_test(tests, tasks_names_and_switches_are_heard_without_any_event);
-	return here_run(suite);
+	return here_run_if_counted(suite);
 }
