@@ -122,7 +122,8 @@ static void begin_sequence(struct ps_eventset *set)
 		ps__recording_write_begin(set->recorder.recording);
 }
 
-/* The fast path writes one row: the latest one, or one behind it. */
+/* The fast path writes one row: the latest one, or one behind it. The slow path goes on with it: if
+ * this is left, too, the row is still to be written. */
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;
@@ -134,15 +135,15 @@ static void recover_fast_path(struct ps_eventset *set)
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
+	set->recorder.pending =
+	    (struct ps__pending){.kind = PS__WRITE_COUNTS,
+	                         .slot = slot,
+	                         .timestamp = is_new ? time_of_row(history, last) : latest,
+	                         .is_update = !is_new,
+	                         .name = known};
+	ps__set_enter_stage(set, PS__STAGE_WRITING);
 	ps__set_close_fast_path(set);
 	ps__set_renew_fast_path(set);
-	if (is_new)
-		set->recorder.last_timestamp = time_of_row(history, last);
-	else if (latest != known)
-		keep_old_name(set, known, latest);
-	begin_sequence(set);
-	write_latest(set, slot, PS__WRITE_COUNTS);
-	end_sequence(set);
 }
 
 /* The slow path of ps__set_write, from where it was left. */
@@ -164,7 +165,7 @@ static void recover_write(struct ps_eventset *set)
 	rebuild_slots(set);
 	if (!pending->is_update)
 		set->recorder.last_timestamp = pending->timestamp;
-	else if (latest == pending->timestamp)
+	else if (latest == pending->timestamp && latest != pending->name)
 		keep_old_name(set, pending->name, latest);
 	begin_sequence(set);
 	write_latest(set, pending->slot, pending->kind);
