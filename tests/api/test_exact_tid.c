@@ -305,7 +305,6 @@ START_TEST(two_threads_with_exact_sets_of_their_own_do_not_disturb_each_other)
 	struct ps_eventset *model;
 	pthread_t threads[2];
 
-	wander_skip_if_obstructed();
 	if (wander_obstacle_to_means()) {
 		ps_test_skip(wander_obstacle_to_means());
 		return;

@@ -201,6 +201,18 @@ static bool may_record(void)
 	return fd >= 0;
 }
 
+static const char *obstacle_to_event(void)
+{
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_create(&set));
+	int result = ps_eventset_add(set, WANDER_EVENT);
+	ps_eventset_destroy(set);
+	ck_assert_msg(result == PS_OK || result == PS_EPERM || result == PS_ENOSUPP, "%s",
+	              ps_error_detail());
+	return result == PS_OK ? NULL : ps_error_detail();
+}
+
 const char *wander_obstacle_to_means(void)
 {
 	if (ps_test_is_in_valgrind())
@@ -209,24 +221,14 @@ const char *wander_obstacle_to_means(void)
 		return "this process may use one CPU only";
 	if (means == WANDER_RECORDS && !may_record())
 		return "migration records need perf_event_paranoid <= 1 or CAP_PERFMON";
-	return NULL;
+	return obstacle_to_event();
 }
 
 const char *wander_obstacle(void)
 {
-	const char *to_means = wander_obstacle_to_means();
-	struct ps_eventset *set = NULL;
-
 	if (wander_has_thread_sanitizer())
 		return "ThreadSanitizer writes a trace, whose pages are faulted in, too";
-	if (to_means)
-		return to_means;
-	check_ok(ps_eventset_create(&set));
-	int result = ps_eventset_add(set, WANDER_EVENT);
-	ps_eventset_destroy(set);
-	ck_assert_msg(result == PS_OK || result == PS_EPERM || result == PS_ENOSUPP, "%s",
-	              ps_error_detail());
-	return result == PS_OK ? NULL : ps_error_detail();
+	return wander_obstacle_to_means();
 }
 
 struct ps_eventset *wander_set(enum ps_attribution_mode mode, size_t rows)
