@@ -406,11 +406,11 @@ START_TEST(a_report_has_the_paths)
 {
 	char path[] = "/tmp/perfsage-report-XXXXXX", count[64], *text = NULL;
 	size_t bytes;
-	int fd = mkstemp(path);
 	struct ps_paths *paths = NULL;
-	FILE *stream = open_memstream(&text, &bytes);
 
-	here_skip_unless_counted(WANDER_EVENT) ck_assert_int_ge(fd, 0);
+	here_skip_unless_counted(WANDER_EVENT) int fd = mkstemp(path);
+	FILE *stream = open_memstream(&text, &bytes);
+	ck_assert_int_ge(fd, 0);
 	begin(PS_ATTRIBUTE_AUTO);
 	check_ok(ps_region_enter(region("outer")));
 	check_ok(ps_region_leave(region("outer")));
