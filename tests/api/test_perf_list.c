@@ -226,5 +226,5 @@ int main(void)
 	tcase_set_timeout(tests, 900);
 	tcase_add_test(tests, what_perf_list_shows_can_be_opened_by_perfs_names);
 	suite_add_tcase(suite, tests);
-	return here_run(suite);
+	return here_run_if_counted(suite);
 }
