@@ -31,7 +31,7 @@ enum ps_unit_cost_flag {
 	PS_UNIT_COST_NON_NEGATIVE = 1 << 1
 };
 
-/** How the measurements are used. If all members but size are 0: as by ps_unit_cost. */
+/** They say how the measurements are used. If all but size are 0, it is as by ps_unit_cost. */
 struct ps_unit_cost_options {
 	size_t size;    /* sizeof(struct ps_unit_cost_options) */
 	unsigned flags; /* OR of enum ps_unit_cost_flag */

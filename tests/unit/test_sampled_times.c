@@ -48,16 +48,21 @@ static void check_total_elsewhere(unsigned long long time_ns)
 	free(text);
 }
 
-/* A visit that is counted takes longer, so its region's estimate is more than there was. */
-START_TEST(times_of_all_paths_are_what_was_measured)
+static void begin_sampled(void)
 {
-	uint64_t began_ns = now_ns = 1000 * US;
-
 	fake_set_clock(now_ns, 0);
 	regions_begin(EVENT, NULL);
 	check_ok(ps_profile_set_seed(regions.profile, 1));
 	check_ok(ps_profile_join(regions.profile));
 	check_ok(ps_region_set_one_in(region("solve"), 10));
+}
+
+/* A visit that is counted takes longer, so its region's estimate is more than there was. */
+START_TEST(times_of_all_paths_are_what_was_measured)
+{
+	uint64_t began_ns = now_ns = 1000 * US;
+
+	begin_sampled();
 	for (int visit = 0; visit < 1000; visit++) {
 		unsigned reads = fake_count(FAKE_READ);
 		check_ok(ps_region_enter(region("solve")));
@@ -83,11 +88,7 @@ START_TEST(the_time_of_a_visit_that_is_not_over_is_in_the_sum)
 	uint64_t began_ns = now_ns = 1000 * US;
 	unsigned reads = 0;
 
-	fake_set_clock(now_ns, 0);
-	regions_begin(EVENT, NULL);
-	check_ok(ps_profile_set_seed(regions.profile, 1));
-	check_ok(ps_profile_join(regions.profile));
-	check_ok(ps_region_set_one_in(region("solve"), 10));
+	begin_sampled();
 	for (int visit = 0; visit < 1000; visit++) {
 		reads = fake_count(FAKE_READ);
 		check_ok(ps_region_enter(region("solve")));
