@@ -70,6 +70,19 @@ int tool_log_add_condition(struct tool_log_options *options, const char *text)
 	return 0;
 }
 
+/* A double does not hold each integer: a number beyond all integers, or between two, is told from
+ * the nearest one. */
+static int compare_integer(long long integer, double number)
+{
+	if (number >= 0x1p63)
+		return -1;
+	if (number < -0x1p63)
+		return 1;
+	double whole = floor(number);
+	int order = (integer > (long long)whole) - (integer < (long long)whole);
+	return order == 0 && number > whole ? -1 : order;
+}
+
 /* Numbers are compared as numbers, all else as text. A field that was never set meets none. */
 bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps_log_value *value)
 {
@@ -85,6 +98,8 @@ bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps
 		    (value->integer > condition->integer) - (value->integer < condition->integer);
 	else if (isnan(number) || isnan(condition->number))
 		return condition->relations == (TOOL_LOG_LESS | TOOL_LOG_GREATER);
+	else if (value->kind == PS_LOG_INTEGER)
+		order = compare_integer(value->integer, condition->number);
 	else
 		order = (number > condition->number) - (number < condition->number);
 	unsigned relation = order < 0   ? TOOL_LOG_LESS
