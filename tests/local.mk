@@ -29,7 +29,8 @@ $(unit_tests) $(api_tests): private LIBTOOL = $(SHELL) $(srcdir)/tests/link
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests) $(api_tests)
-TESTS += $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
+# The longest test comes first: the others run beside it.
+TESTS += tests/tool/without-memory $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
 endif
 
 EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden

@@ -35,10 +35,10 @@ tool_tests = \
 	tests/tool/stat-times \
 	tests/tool/stat-uncounted \
 	tests/tool/timeline \
-	tests/tool/topo \
-	tests/tool/without-memory
+	tests/tool/topo
 
-EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
+# tests/local.mk has without-memory as a test.
+EXTRA_DIST += $(tool_tests) tests/tool/without-memory tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/visits
