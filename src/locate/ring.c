@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A perf event's ring: mapped, and emptied record by record. For the switch ring and for migration
- * records. */
+/* A perf event's ring: mapped, and emptied record by record. ps__ring_drain takes all records at
+ * once, for the switch ring and for migration records. ps__ring_first and ps__ring_release take one
+ * record each, for samplers and sessions. */
 #include "locate/ring.h"
 
 #include "base/os.h"
