@@ -26,8 +26,9 @@ struct ps_formula;
  * text - UTF-8; copied
  *
  * Errors:
- *   PS_EINVAL - out or text is NULL; text has a syntax error:
- *       ps_error_detail() gives the line, the column and what was expected
+ *   PS_EINVAL - out or text is NULL; text has a syntax error, more than 63
+ *       parentheses and choices open at once, or a number of 64 characters or
+ *       more: ps_error_detail() gives the line, the column and what was expected
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Cost: in proportion to the text's length and the number of names
