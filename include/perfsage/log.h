@@ -127,7 +127,8 @@ PS_PUBLIC int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *lo
  *
  * point - index in the type's points
  *
- * Returns as ps_snapshot_take. On failure the point is as it was before.
+ * Returns as ps_snapshot_take. On failure the point is as it was before; but if the
+ * set's events were changed, it counts as not taken in the records that follow.
  *
  * Errors: those of ps_snapshot_take, and
  *   PS_EINVAL - stream is NULL, there is no such point, or the set's events were
@@ -146,6 +147,8 @@ PS_PUBLIC int ps_log_take(struct ps_log_stream *stream, unsigned point);
  * Errors:
  *   PS_EINVAL - stream or text is NULL, there is no such field, it is of another
  *       kind, or the text is longer than PS_LOG_TEXT_BYTES
+ *   PS_ECNFLCT - the call was made in a signal handler that interrupted another
+ *       call on the same stream
  *
  * One call on a stream at a time. Cost: some stores.
  */
@@ -189,10 +192,15 @@ PS_PUBLIC uint64_t ps_log_lost(const struct ps_log *log);
  * Ends a stream; NULL does nothing. What was taken and not written is dropped.
  *
  * Before or after its set and its log. One that isn't destroyed loses nothing.
+ * Any thread; no call on the stream is under way.
  */
 PS_PUBLIC void ps_log_stream_destroy(struct ps_log_stream *stream);
 
-/** Closes a log; NULL does nothing. Its streams can be used until they are destroyed. */
+/**
+ * Closes a log; NULL does nothing. Its streams can be used until they are destroyed.
+ *
+ * Any thread.
+ */
 PS_PUBLIC void ps_log_destroy(struct ps_log *log);
 
 #ifdef __cplusplus

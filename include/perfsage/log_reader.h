@@ -19,9 +19,9 @@ struct ps_log_reader;
 
 /** A stream of a log. Strings live as long as the reader. */
 struct ps_log_info {
-	size_t size;      /* sizeof(struct ps_log_info), set by the caller */
-	const char *type; /* the name of its records' type */
-	int process, thread;
+	size_t size;         /* sizeof(struct ps_log_info), set by the caller */
+	const char *type;    /* the name of its records' type */
+	int process, thread; /* numbers of those that made the stream */
 	size_t event_count, point_count, field_count;
 	/* Of what ps_log_next has passed: */
 	uint64_t records; /* that it gave */
@@ -143,7 +143,8 @@ PS_PUBLIC int ps_log_value(const struct ps_log_reader *reader, unsigned field,
  *
  * point - index; with PS_LOG_PREVIOUS that of the record before
  *
- * Returns 0 if that isn't known: it was never taken, or the record before is missing.
+ * Returns 0 if that isn't known: it was never taken, the record before is missing, or
+ * ps_log_next has not returned a record.
  */
 PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point);
 
