@@ -33,7 +33,7 @@ static const struct tool_usage usage = {
     .synopsis = "perfsage doctor [-e EVENTS] [--json]",
     .summary = "Looks step by step at what can be counted here, and what stands in the way. Each "
 	       "line comes from a\n"
-	       "probe. Ends with 0 if all the events can be counted, with 1 if not.",
+	       "probe. The exit status is 0 if all the events can be counted, else 1.",
     .options = options_of_doctor,
     .option_count = sizeof options_of_doctor / sizeof options_of_doctor[0],
     .examples = "perfsage doctor\n"

@@ -19,7 +19,7 @@ enum {
 };
 
 static const struct tool_option options_of_place[] = {
-    {'o', "output", "FILE", "write there instead of to stderr; \"-\" is stdout"},
+    {'o', "output", "FILE", "write there, not to stderr; - is stdout"},
     {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},

@@ -29,7 +29,7 @@ static const char *conflicts_find_target(const struct stat_options *options)
 	if (target->cgroup && (target->is_whole_machine || target->pid_count))
 		return "--cgroup excludes -a and -p, as they exclude each other";
 	if (stat_options_counts_command(options) && !options->command)
-		return "a command is missing, or -p PID, or -a, or --cgroup PATH: see --help";
+		return "a command is missing, or -p PIDS, -a, -C LIST or --cgroup PATH: see --help";
 	return NULL;
 }
 

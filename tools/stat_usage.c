@@ -115,9 +115,9 @@ static const struct tool_option options_of_perf[] = {
 
 const struct tool_usage stat_usage = {
     .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-		"perfsage stat [OPTIONS] -p PIDS | -a | --cgroup PATH [COMMAND]",
+		"perfsage stat [OPTIONS] -p PIDS | -a | -C LIST | --cgroup PATH [COMMAND]",
     .summary = "Runs a command and counts events of all its threads and child processes,\n"
-	       "from its exec on, split by hardware thread. With -p, -a or --cgroup a command\n"
+	       "from its exec on, split by hardware thread. With -p, -a, -C or --cgroup a command\n"
 	       "only says how long to count.",
     .options = options_of_stat,
     .option_count = sizeof options_of_stat / sizeof options_of_stat[0],

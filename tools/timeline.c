@@ -28,11 +28,11 @@ static const struct tool_option options_of_timeline[] = {
      "and clocks need the right to observe whole CPUs"},
     {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
     {'o', "output", "FILE",
-     "write there instead of stderr; - for stdout. A name that ends in\n" TRACE_END
-     " is that of --trace"},
+     "write there, not to stderr; - is stdout. A name that ends in\n" TRACE_END
+     " gets the trace, as --trace"},
     {OPTION_TRACE, "trace", "FILE",
      "a trace that Perfetto's viewer opens (https://ui.perfetto.dev);\n"
-     "- for stdout"},
+     "- is stdout"},
     {OPTION_JSON, "json", NULL, "as JSON, with all tasks"},
     {OPTION_SLICES, "slices", NULL, "first each span of time on and off a hardware thread"},
     {OPTION_ROWS, "rows", "N", "show at most N tasks, waits and migrations (10)"},
