@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whose the line is takes one column: it is shown however narrow the screen is. */
+/* A line's process, task, name and CPU are one column: a narrow screen does not drop them. */
 #define WHOSE         "%8s %8s %s%*s %*s"
 #define WHOSE_PROCESS "%8s %s%*s"
 #define TERMINAL_ROWS 40

@@ -38,8 +38,8 @@ struct ps_metric_value {
  *
  * It is the formula of the totals that ps_component_total gives for the metric's
  * events, over the event sets that have all of them. A share divides the
- * component's total by the whole Machine's. Of a metric with several formulas the
- * first one counts whose events were counted.
+ * component's total by the whole Machine's. If a metric has several formulas, the
+ * call takes the first one whose events were counted.
  *
  * component - any component
  * metric - "IPC", "GHz", "cache-miss-ratio", ..., in upper or lower case, with

@@ -2,8 +2,9 @@
 /*
  * One thread of a session: its events on each CPU, and the rings.
  *
- * Else there is a ring for each CPU: that of the first thread's dummy, which leads. The others
- * write there, too. The kernel permits that for events of one CPU and one clock.
+ * If there are enough descriptors, each CPU has one ring. It belongs to the first thread's dummy
+ * event, and all other events of that CPU write there, too. The kernel permits that for events of
+ * one CPU and one clock.
  *
  * Without enough descriptors each event has a ring of its own, and its descriptor is closed: the
  * mapping keeps the event, and what inherits it. An event that writes to another's ring can't be
