@@ -111,6 +111,12 @@ int ps__set_prepare_looks(struct ps_eventset *set)
 	const struct ps__target *target = &set->counters.target;
 	struct listing listing = {.is_of_bound = true};
 
+	/* In another namespace the number is that of another process. */
+	if (!ps__locate_has_proc())
+		return ps__fail(PS_ESYS,
+		                "looks at the tasks of process %d need a /proc of this PID "
+		                "namespace, and none is mounted",
+		                (int)target->tid);
 	if (ps__task_state(target->tid) == '\0')
 		return ps__fail(
 		    PS_ESYS,
