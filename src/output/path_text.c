@@ -11,6 +11,7 @@
 #include "output/path_label.h"
 #include "output/path_table.h"
 #include "output/wrap.h"
+#include "region/node.h"
 #include "region/paths.h"
 
 #include <inttypes.h>
@@ -187,6 +188,16 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 	                         ps__known_is_user_only(value.status, value.flags));
 }
 
+/* Times of visits that were not counted are estimated, and are taken off the path around. The total
+ * was measured. */
+static bool path_text_is_estimate(const struct path_text *text, struct path_line about)
+{
+	const struct ps_path *path = text->table->rows[about.row].path;
+
+	return !about.is_total &&
+	       (path->visits.counted != path->visits.count || (path->doubt & PS__HAS_UNCHOSEN));
+}
+
 static void path_text_set_time(struct path_text *text, size_t line, size_t column, uint64_t time_ns)
 {
 	struct ps_value value = {.value = (long long)time_ns};
@@ -194,6 +205,10 @@ static void path_text_set_time(struct path_text *text, size_t line, size_t colum
 
 	if (time_ns == UINT64_MAX)
 		return;
+	if (path_text_is_estimate(text, path_text_line(text, line))) {
+		value.status = PS_STATUS_SCALED;
+		text->known.statuses |= 1u << PS_STATUS_SCALED;
+	}
 	ps__known_add_value(&text->cell, &value, &look);
 	path_text_set_number(text, line, column, 0);
 }
