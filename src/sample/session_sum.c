@@ -139,6 +139,8 @@ static int read_instance(const struct ps_session *session,
  * time, so the event counts in one of them, and waits in the others: all of them together run as
  * long as any of them is enabled, unless the event waits for a counter. The last one that was
  * opened is read first: the others run at least as long as that one was enabled by then.
+ * A software event never waits. Its times aren't compared: where the CPUs' clocks are not one, as
+ * in an emulated machine, they may differ by tens of milliseconds.
  */
 static int add_thread(const struct ps_session *session, size_t *end, struct numbers *sum)
 {
@@ -160,7 +162,8 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 	/* On the CPUs without the event it neither counts nor waits. */
 	if (cpus < session->lists.cpu_count)
 		return PS_OK;
-	bool has_waited = running_ns == 0 || running_ns + SLACK_NS < enabled_ns;
+	bool may_wait = session->lists.events[event].attr->event.klass != PS__EVENT_CLASS_SOFTWARE;
+	bool has_waited = may_wait && (running_ns == 0 || running_ns + SLACK_NS < enabled_ns);
 	sum->enabled_ns += enabled_ns;
 	sum->running_ns += has_waited ? running_ns : enabled_ns;
 	return PS_OK;

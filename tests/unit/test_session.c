@@ -335,13 +335,20 @@ static void run_thread(const struct ps_session *session, size_t first, int cpu, 
 		            i == cpu ? running_ns : 0);
 }
 
+#define INSTRUCTIONS PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS
+
 START_TEST(an_event_that_waits_for_a_counter_has_no_count)
 {
 	struct ps_session_options options = usual();
-	struct ps_session *session = started(&options);
+	struct ps_attr *attr;
+	struct ps_session *session = NULL;
 	size_t one = CPUS, other = 3 * CPUS; /* behind the leader's */
 	uint64_t count = 99;
 
+	fake_add_core_pmu(4);
+	make_process();
+	attr = new_attr("instructions");
+	check_ok(start_of(&session, &options, attr));
 	ck_assert_uint_eq(session->lists.instances[one].event, 0);
 	ck_assert_uint_eq(session->lists.instances[other].event, 0);
 	check_ok(ps_session_count(session, 0, &count));
@@ -354,7 +361,7 @@ START_TEST(an_event_that_waits_for_a_counter_has_no_count)
 	run_thread(session, one, 2, 0, 2000000);
 	run_thread(session, one, 3, 5000000, 5000000);
 	fake_run_fd(session->lists.instances[one].fd, 4000000, 0);
-	fake_advance_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, PROCESS, 1, 7);
+	fake_advance_on(INSTRUCTIONS, PROCESS, 1, 7);
 	check_ok(ps_session_count(session, 0, &count));
 	ck_assert_uint_eq(count, 7);
 	/* For a part of the time, in one of two threads. */
@@ -363,6 +370,22 @@ START_TEST(an_event_that_waits_for_a_counter_has_no_count)
 	check_fails(ps_session_count(session, 0, &count), PS_ENOCNTR);
 	check_detail("8.000 of the 10.000 ms");
 	ck_assert_uint_eq(count, 99);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
+/* Clocks that are not one make the times of two CPUs differ. */
+START_TEST(a_software_event_has_its_count_whatever_the_times_say)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started(&options);
+	uint64_t count = 0;
+
+	run_thread(session, CPUS, 1, 1044000000, 982000000);
+	fake_advance_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, PROCESS, 1, 7);
+	check_ok(ps_session_count(session, 0, &count));
+	ck_assert_uint_eq(count, 7);
 	ps_session_destroy(session);
 }
 END_TEST
@@ -410,6 +433,7 @@ int main(void)
 	tcase_add_test(tests,
 	               an_event_without_a_counter_hides_neither_another_ones_count_nor_losses);
 	tcase_add_test(tests, an_event_that_waits_for_a_counter_has_no_count);
+	tcase_add_test(tests, a_software_event_has_its_count_whatever_the_times_say);
 	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
