@@ -25,6 +25,7 @@ int ps_eventset_create(struct ps_eventset **out)
 	struct ps_eventset *set = ps__os_calloc_apart(1, sizeof *set);
 	if (!set)
 		return ps__fail_memory("an event set");
+	set->fast_path.set.calls = &set->calls;
 	set->calls.fork_generation = ps__fork_generation();
 	set->counters.target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	set->counters.task.fd = -1;

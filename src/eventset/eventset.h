@@ -112,19 +112,6 @@ struct ps__event_names {
 	size_t event_count; /* the first events of the list, that are in it */
 };
 
-/* The owner of the set, and the call that is in progress. */
-struct ps__calls {
-	uint64_t fork_generation;
-	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
-	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells
-	 * whether it was left; 0: none. */
-	volatile uintptr_t busy;
-	/* The number of the thread that calls: ps__thread_number; on the fast path, the owner's */
-	uint64_t busy_thread;
-	pid_t busy_tid;
-	pid_t owner_tid;
-};
-
 enum ps__set_state {
 	PS__SET_NEW, /* not started since its events or its target changed */
 	PS__SET_RUNNING,

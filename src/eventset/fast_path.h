@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
+#include "eventset/calls.h"
 #include "store/history.h"
 
 struct ps__slot;
@@ -58,13 +59,18 @@ struct ps__fast_path {
 	size_t width;
 	struct ps__slot *slot;
 	uint64_t *kept;   /* vector beside `previous` and `current` */
-	uint64_t *passed; /* what a snapshot's part has more than the totals, if there are any */
 	uint64_t *memory; /* of the five vectors */
-	/* The set's, for takes: they don't see the set */
+	/* Of snapshots, if there are any */
+	struct {
+		uint64_t *passed; /* what a part has more than the totals */
+		uint64_t of;      /* what they are of */
+		uint64_t opening; /* those with this number lack the part of the task alone */
+	} snapshot;
+	/* The set's, for takes and snapshots: they don't see the set */
 	struct {
 		const struct ps_topology *topology;
 		struct ps__clock *clock;
-		volatile uintptr_t *busy;
+		struct ps__calls *calls; /* as long as there is the set */
 	} set;
 	/* After a reading that the slow path had to do again: see fast_path_open.c. */
 	struct {

@@ -92,9 +92,11 @@ static void passed_from_slot(struct ps_eventset *set)
 	const struct ps__slot *slot = fast->slot;
 	const uint64_t *assigned = ps__set_assigned(set, fast->source.instance);
 
-	set->openings++;
+	fast->snapshot.of = set->snapshots;
+	fast->snapshot.opening = ++set->openings;
 	for (size_t word = 0; set->snapshots && word < fast->width; word++)
-		fast->passed[word] = slot->passed[word] + slot->counts[word] - assigned[word];
+		fast->snapshot.passed[word] =
+		    slot->passed[word] + slot->counts[word] - assigned[word];
 }
 
 static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
@@ -108,7 +110,6 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->row.history = slot->history;
 	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
 	fast->set.clock = &set->recorder.clock;
-	fast->set.busy = &set->calls.busy;
 	fast->cpu = slot->cpu;
 	/* The switch ring alone tells of another task. */
 	fast->cpu_place =

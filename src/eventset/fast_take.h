@@ -19,16 +19,16 @@ PS__INLINE int ps__fast_take_begin(struct ps__fast_path *fast, uint64_t *now_ns)
 {
 	if (!PS__LIKELY(fast->root == &ps__fast_take) ||
 	    !PS__LIKELY(!ps__topology_is_destroyed(fast->set.topology)) ||
-	    !PS__LIKELY(!*fast->set.busy))
+	    !PS__LIKELY(!fast->set.calls->busy))
 		return PS__TRY_SLOW_PATH;
-	ps__arch_note_stack(fast->set.busy);
+	ps__arch_note_stack(&fast->set.calls->busy);
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = ps__fast_read_totals(fast);
 	if (PS__LIKELY(result == PS_OK)) {
 		*now_ns = ps__clock_now_ns(fast->set.clock);
 		return PS_OK;
 	}
-	__atomic_store_n(fast->set.busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 	return result;
 }
 
@@ -36,7 +36,7 @@ PS__INLINE int ps__fast_take_begin(struct ps__fast_path *fast, uint64_t *now_ns)
 PS__INLINE void ps__fast_take_cancel(struct ps__fast_path *fast)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	__atomic_store_n(fast->set.busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* A take is an accumulated reading without its row. */
@@ -46,7 +46,7 @@ PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 	fast->base = PS__BASE_PREVIOUS;
 	fast->pause.takes++;
 	atomic_signal_fence(memory_order_seq_cst);
-	__atomic_store_n(fast->set.busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* take.c: what a take in progress takes, as ps__set_take hands it over. */

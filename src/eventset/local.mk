@@ -6,6 +6,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/attribution.h \
 	src/eventset/bind.c \
 	src/eventset/budget.c \
+	src/eventset/calls.h \
 	src/eventset/check.c \
 	src/eventset/choose_papi.c \
 	src/eventset/control.h \
@@ -21,7 +22,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/fast_path.c \
 	src/eventset/fast_path.h \
 	src/eventset/fast_path_open.c \
-	src/eventset/fast_snapshot.c \
+	src/eventset/fast_snapshot.h \
 	src/eventset/fast_take.h \
 	src/eventset/fast_totals.h \
 	src/eventset/fetch.c \

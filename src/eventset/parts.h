@@ -68,7 +68,7 @@ static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, si
 	return snapshot->parts + index * (1 + snapshot->width);
 }
 
-/* fast_snapshot.c: ps_snapshot_take; the pointer isn't NULL. */
+/* snapshot.c: ps_snapshot_take; the pointer isn't NULL. */
 int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot);
 /* snapshot.c: what the words of a part mean; NULL: the set was never started. Valid until its
  * events change. */

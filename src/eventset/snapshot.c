@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes snapshots, and tells what was counted between two of them. */
 #include "eventset/snapshot.h"
+#include "eventset/fast_snapshot.h"
 
 #include "base/error.h"
 #include "base/os.h"
@@ -81,7 +82,8 @@ static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 }
 
 /* It allocates: a jump out of a handler must not leave it. */
-int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot)
+static __attribute__((cold, noinline)) int take_slowly(struct ps_eventset *set,
+                                                       struct ps_snapshot **snapshot)
 {
 	struct ps_snapshot *taken = *snapshot;
 	struct ps__held held;
@@ -100,6 +102,46 @@ int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **s
 		*snapshot = taken;
 	ps__signals_release(&held);
 	return result;
+}
+
+/* The other slots' parts don't change while the fast path is open. */
+bool ps__fast_copy_parts(const struct ps__fast_path *fast, struct ps_snapshot *snapshot)
+{
+	const char *set = (const char *)fast - offsetof(struct ps_eventset, fast_path);
+	const struct ps__recorder *recorder = &((const struct ps_eventset *)set)->recorder;
+
+	if (snapshot->room < recorder->met_count)
+		return false;
+	for (size_t index = 0; index < recorder->met_count; index++) {
+		const struct ps__slot *slot = recorder->met[index];
+		ps__snapshot_copy(slot, ps__snapshot_part(snapshot, index), snapshot->width);
+		if (slot == fast->slot)
+			snapshot->own = index;
+	}
+	snapshot->count = recorder->met_count;
+	snapshot->opening = fast->snapshot.opening;
+	return true;
+}
+
+PS__INLINE int take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	int result = set && *snapshot ? ps__fast_take_snapshot(&set->fast_path, *snapshot)
+	                              : PS__TRY_SLOW_PATH;
+
+	return PS__LIKELY(result != PS__TRY_SLOW_PATH) ? result : take_slowly(set, snapshot);
+}
+
+int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	return take_snapshot(set, snapshot);
+}
+
+PS__HOT int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	if (!snapshot)
+		return ps__fail(PS_EINVAL,
+		                "ps_snapshot_take: the pointer for the snapshot is NULL");
+	return take_snapshot(set, snapshot);
 }
 
 uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)

@@ -17,8 +17,6 @@ static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part
 		part[1 + word] = slot->passed[word] + slot->counts[word];
 }
 
-/* snapshot.c: where fast_snapshot.c can't. */
-int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot);
 /* fast_path_open.c: after a snapshot on the slow path; the slot is the task's. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 

@@ -41,7 +41,7 @@ void ps__set_renew_fast_path(struct ps_eventset *set)
 	fast->current = fast->previous + room;
 	fast->offset = fast->current + room;
 	fast->kept = fast->offset + room;
-	fast->passed = fast->kept + room;
+	fast->snapshot.passed = fast->kept + room;
 }
 
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
@@ -53,8 +53,10 @@ int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 
 	if (!memory)
 		return -1;
-	*fast = (struct ps__fast_path){
-	    .memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
+	*fast = (struct ps__fast_path){.memory = memory,
+	                               .width = width,
+	                               .even_bytes = width / 2 * (2 * sizeof *memory),
+	                               .set.calls = &set->calls};
 	ps__set_renew_fast_path(set);
 	return 0;
 }
@@ -62,7 +64,7 @@ int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 void ps__set_free_fast_path(struct ps_eventset *set)
 {
 	ps__os_free_apart(set->fast_path.memory);
-	set->fast_path = (struct ps__fast_path){0};
+	set->fast_path = (struct ps__fast_path){.set.calls = &set->calls};
 }
 
 static void storage_free_vectors(struct ps_eventset *set)

@@ -94,7 +94,7 @@ static bool visit_log_find_parts(struct stream *stream)
 {
 	const struct ps__history *history;
 
-	while ((history = ps__set_part_history(stream->records->set, stream->part_count))) {
+	while ((history = ps__set_part_history(stream->records->source.set, stream->part_count))) {
 		if (ps__links_reserve(&stream->parts) < 0)
 			return false;
 		ps__links_add(&stream->parts, history, history,

@@ -84,7 +84,7 @@ static inline void put_part(struct pen *pen, const struct ps_snapshot *snapshot,
 static uint64_t place_of(const struct ps_log_stream *stream, size_t index)
 {
 	uint32_t place;
-	uint32_t cpu = (uint32_t)ps__set_part_cpu(stream->set, index, &place);
+	uint32_t cpu = (uint32_t)ps__set_part_cpu(stream->source.set, index, &place);
 
 	return cpu | (uint64_t)(place & 0x7fff) << PS__LOG_PLACE;
 }

@@ -7,6 +7,8 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "base/stack.h"
+#include "eventset/fast_snapshot.h"
+#include "eventset/take.h"
 
 #include <perfsage/snapshot.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static void stream_free(struct ps_log_stream *stream)
 /* The first word, and two for masks. */
 static size_t count_usual_words(const struct ps_log_stream *stream)
 {
-	size_t width = ps__recording_width(ps__set_recording(stream->set));
+	size_t width = ps__recording_width(ps__set_recording(stream->source.set));
 	size_t words = 3 + stream->point_count * (2 + width);
 
 	for (size_t index = 0; index < stream->field_count; index++)
@@ -72,7 +74,7 @@ static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type
 static int describe(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
 	size_t room = stream->log->file.block_bytes / 2;
-	int result = ps__log_describe_type(ps__set_recording(stream->set), type,
+	int result = ps__log_describe_type(ps__set_recording(stream->source.set), type,
 	                                   &stream->description, &stream->description_bytes);
 
 	if (result == PS_OK && stream->description_bytes > room)
@@ -92,7 +94,8 @@ int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct p
 	if (!stream)
 		return ps__fail_memory("a log's stream");
 	stream->log = log;
-	stream->set = set;
+	stream->source.set = set;
+	stream->source.fast = ps__set_fast_path(set);
 	int result = allocate(stream, type);
 	if (result == PS_OK)
 		result = describe(stream, type);
@@ -130,7 +133,7 @@ static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_even
 		result = ps__log_stream_make(&stream, log, set, type);
 	if (result != PS_OK)
 		return result;
-	stream->of = of;
+	stream->source.of = of;
 	result = ps__log_next_block(stream);
 	if (result != PS_OK) {
 		ps__log_release(log);
@@ -170,14 +173,17 @@ static int take(struct ps_log_stream *stream, unsigned number)
 	stream->known = known & ~bit;
 	stream->changed = changed & ~bit;
 	atomic_signal_fence(memory_order_seq_cst);
-	int result = ps__set_take_snapshot(stream->set, &point->snapshot);
+	int result = point->snapshot ? ps__fast_take_snapshot(stream->source.fast, point->snapshot)
+	                             : PS__TRY_SLOW_PATH;
+	if (result == PS__TRY_SLOW_PATH)
+		result = ps__set_take_snapshot(stream->source.set, &point->snapshot);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (result != PS_OK && result != PS_PARTIAL) {
 		stream->known = known;
 		stream->changed = changed;
 		return result;
 	}
-	if (__builtin_expect(point->snapshot->of != stream->of, 0))
+	if (__builtin_expect(point->snapshot->of != stream->source.of, 0))
 		return ps__fail(PS_EINVAL,
 		                "ps_log_take: the event set has other events than when the stream "
 		                "began: make a new stream");
@@ -202,7 +208,7 @@ PS__HOT int ps_log_take(struct ps_log_stream *stream, unsigned point)
 
 struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned point, size_t parts)
 {
-	size_t width = ps__recording_width(ps__set_recording(stream->set));
+	size_t width = ps__recording_width(ps__set_recording(stream->source.set));
 	struct ps_snapshot **at = &stream->points[point].snapshot;
 
 	if (!*at || (*at)->room < parts) {

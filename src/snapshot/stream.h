@@ -10,6 +10,8 @@
 
 #include <perfsage/error.h>
 
+struct ps__fast_path;
+
 struct ps__log_point {
 	struct ps_snapshot *snapshot;
 	/* The parts as they were written last, in this order; and the snapshot's `opening` */
@@ -72,8 +74,11 @@ struct ps__log_next {
 
 struct ps_log_stream {
 	struct ps_log *log;
-	struct ps_eventset *set;
-	uint64_t of;     /* what its snapshots are of */
+	struct {
+		struct ps_eventset *set;
+		struct ps__fast_path *fast; /* the set's */
+		uint64_t of;                /* what its snapshots are of */
+	} source;
 	uint64_t number; /* in the file */
 	size_t point_count, field_count;
 	struct ps__log_point *points;
