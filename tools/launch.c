@@ -93,8 +93,8 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const struct too
 		goto close_failure;
 	}
 	if (pid == 0) {
-		/* Of its own end of `go`, only perfsage's must be left: its
-		 * closing is then seen. */
+		/* The child closes its copy of the writing end of `go`: only
+		 * perfsage has one then, and the child sees when that is closed. */
 		close(go[1]);
 		tool_state_restore(state);
 		launch_be_child(go[0], failure[1], argv);

@@ -155,7 +155,7 @@ static uint64_t list_events_hash(uint64_t hash, const void *bytes, size_t count)
 	return hash;
 }
 
-/* Of all that the kernel is asked for; 0 if the name has no encoding here. */
+/* A hash of all that the kernel is asked for; 0 if the name has no encoding here. */
 static uint64_t list_events_encoding(const char *name)
 {
 	struct ps__event event = {.scale = 1};

@@ -32,7 +32,7 @@ enum stat_layout {
 	STAT_LAYOUT_BY /* the components of one type */
 };
 
-/* Of BY. */
+/* The types that --by names. */
 struct stat_by {
 	unsigned types;  /* a PS_TYPE_BIT */
 	int cache_level; /* as struct ps_print_options has it */
@@ -337,7 +337,7 @@ void stat_fields_clear(struct stat_fields *fields);
  * over several runs. */
 
 struct stat_aggregate {
-	/* Of the first run, once that is over: the rows are its components */
+	/* That of the first run, once this run is over: the rows are its components */
 	struct ps_topology *topology;
 	struct ps__table table; /* sums: values only after stat_aggregate_finish */
 	/* For each row all events; a run that had nothing there is a 0 */

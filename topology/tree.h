@@ -76,7 +76,7 @@ struct ps__readings {
 	_Atomic(struct ps__aggregate *) aggregates;
 	_Atomic uint64_t changers; /* that are changing it */
 	_Atomic uint64_t changes;  /* that were made */
-	/* Of those who write aggregates, and take recordings out of the list */
+	/* Held by those who write aggregates, or take recordings out of the list */
 	pthread_mutex_t lock;
 	_Atomic size_t passed; /* recordings that became of no account since the list was pruned */
 	size_t kept;           /* under the lock: what was in it then */

@@ -23,8 +23,8 @@ struct ps_log_info {
 	const char *type;    /* the name of its records' type */
 	int process, thread; /* numbers of those that made the stream */
 	size_t event_count, point_count, field_count;
-	/* Of what ps_log_next has passed: */
-	uint64_t records; /* that it gave */
+	/* Numbers of records, up to the one that ps_log_next has reached: */
+	uint64_t records; /* that ps_log_next gave */
 	uint64_t missing; /* that were written, or could not be written, and aren't there */
 	uint64_t dropped; /* that were in the ring, and made room for newer ones */
 };
@@ -48,7 +48,7 @@ struct ps_log_record {
 	uint32_t fields; /* that were set for it */
 };
 
-/** Of a field. */
+/** The value of a field. */
 struct ps_log_value {
 	enum ps_log_kind kind;
 	int is_set; /* 0: the field was never set, the rest is 0 */

@@ -17,7 +17,7 @@ struct ps__least_squares {
 	double *scale;  /* for each unknown: its column's length before that; 1 for a length of 0 */
 	double rest;    /* the sum of squares that no solution can explain */
 	bool *is_free;  /* unknowns that are solved for; the others are 0 */
-	/* Of the solution: */
+	/* The solution: */
 	double *value;
 	double
 	    *variance; /* for each unknown: of its value, where each equation has a variance of 1 */

@@ -19,8 +19,8 @@ static bool distance_is_same(char one, char other)
 
 size_t ps__distance(const char *one, const char *other)
 {
-	/* Of the table of all beginnings the row that is made, and the two
-	 * before it. */
+	/* The table has a row for each beginning of `one`. Three rows are kept:
+	 * the one that is made, and the two before. */
 	size_t cost[3][PS__DISTANCE_LONGEST + 1];
 	size_t rows = strnlen(one, PS__DISTANCE_LONGEST);
 	size_t columns = strnlen(other, PS__DISTANCE_LONGEST);

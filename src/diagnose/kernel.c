@@ -58,8 +58,8 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 	}
 }
 
-/* Nothing but a filter, a tracer or another kernel answers in the kernel's
- * place. */
+/* If the answer isn't the kernel's, it comes from a filter, a tracer or another
+ * kernel. */
 static void kernel_explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
 	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);

@@ -74,7 +74,7 @@ int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_
 	return PS_OK;
 }
 
-/* Of a timestamp's table the recordings that have a reading with it. */
+/* A timestamp's table shows only recordings that have a reading with this timestamp. */
 static bool table_shows(const struct ps__table *table, const struct ps__recording *recording)
 {
 	struct ps__range whole = ps__component_range(table->topology->root);

@@ -2,9 +2,10 @@
 /*
  * Extrapolates what was counted of sampled regions.
  *
- * Of the visits of a path that could have been counted, one in f was, by the numbers of both. So
- * what was counted in the path and below it is multiplied by f. The other visits' counts went to
- * the path around it, and are taken off there: the sum of all paths stays what the kernel counted.
+ * f of a path is the number of its visits that could have been counted, divided by the number of
+ * visits that were. What was counted in the path and below it is multiplied by f. The other visits'
+ * counts went to the path around it, and are taken off there: the sum of all paths stays what the
+ * kernel counted.
  * Sampled regions may nest: below two of them, what was counted is multiplied by both factors.
  *
  * A path that was sampled at several rates comes here as several paths, one for each rate.

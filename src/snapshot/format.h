@@ -123,7 +123,7 @@ static inline uint64_t ps__log_seal_late(struct ps__log_sums sums, uint64_t star
 	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
 }
 
-/* Of what a header tells, and of the bytes behind it, filled up with NULs to words. */
+/* The check of a header, and of the bytes behind the header, filled up with NULs to words. */
 static inline uint64_t ps__log_check(const void *header, size_t header_bytes, const uint64_t *rest,
                                      size_t rest_words)
 {

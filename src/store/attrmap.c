@@ -196,7 +196,7 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 	out->flags = attrmap_value_flags(cell->mark) | column->flags;
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
-	/* Of most there is no more to be said than what stands there. */
+	/* Most values are complete here. */
 	uint32_t plain = atomic_load_explicit(&column->plain, memory_order_relaxed);
 	if (__builtin_expect(history->place != plain || out->running_ns < out->enabled_ns ||
 	                         cell->mark & PS__MARK_INCOMPLETE,
@@ -306,8 +306,8 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
-/* Of the one history, where the first attempt didn't find it: a writer may have
- * been at work. column: NULL if it has none. */
+/* Looks once more in the thread's only history: a writer may have been at work
+ * during the first attempt. column: NULL if the history has none. */
 static __attribute__((noinline)) int read_again(const struct ps__history *history,
                                                 const struct ps__column *column, const char *event,
                                                 uint64_t timestamp, struct ps_value *out)
@@ -322,8 +322,8 @@ static __attribute__((noinline)) int read_again(const struct ps__history *histor
 	return PS_OK;
 }
 
-/* Of the one history, without a loop: all that stands in one has to be kept for
- * its next turn. */
+/* Reads the thread's only history. There is no loop, because the compiler would
+ * keep all variables of a loop for its next turn. */
 PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp,
                          bool is_newest, struct ps_value *out)
 {

@@ -32,13 +32,13 @@ struct ps__column {
 	 * relaxed: no other word depends on it */
 	_Atomic uint64_t paused_from;
 	uint32_t flags; /* of all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
-	/* Whose times belong to it; PS__NO_GROUP if the event can't be counted here */
+	/* The group that has the event's times; PS__NO_GROUP if the event can't be counted here */
 	uint32_t group;
 	uint32_t word;  /* of a row: its value */
 	uint32_t times; /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
-	/* Of events that count in several places each: histories of another
-	 * place have no count of it. Else 0. */
+	/* The event's place, if the set's events count in several places: histories
+	 * of another place have no count of the event. Else 0. */
 	uint32_t place;
 	/* In histories of this place a row is the whole value, see
 	 * ps__column_settle; or no place. As paused_from */
@@ -60,7 +60,7 @@ struct ps__recording {
 	    histories;              /* newest first; pushed with release, followed with acquire */
 	struct ps__recording *next; /* in the topology; written before it is published */
 	_Atomic(struct ps__recording *) next_current; /* in its list of those that totals look at */
-	/* Of the same set, in the same topology; written before it is published */
+	/* The previous one of the same set and topology; written before this one is published */
 	struct ps__recording *older;
 	_Atomic(struct ps__recording *)
 	    newer; /* the set has gone on in it: stored with release, loaded with acquire */

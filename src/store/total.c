@@ -23,8 +23,8 @@ bool ps__recording_is_superseded(const struct ps__recording *recording,
 	return false;
 }
 
-/* Of a set's recordings, from the last one back: that which counts, the newest
- * with a reading of the event. The decision is made here, once for each set. */
+/* Finds the recording of a set that counts: the newest one with a reading of the
+ * event. Begins at the set's last one, so that each set is looked at once. */
 static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
                                                        const struct ps__selector *selector,
                                                        ptrdiff_t *column)
