@@ -244,10 +244,10 @@ static void *stay_in_boundary(void *context)
 		visit_counting(region("before"), 0);
 	check_ok(ps_region_enter(region("outer")));
 	fake_advance(PAGE_FAULTS, 1000);
-	ck_assert(ps__own.member->fast->set.busy != NULL);
-	__atomic_store_n(ps__own.member->fast->set.busy, 16, __ATOMIC_RELEASE);
+	ck_assert(ps__own.member->fast->set.calls != NULL);
+	__atomic_store_n(&ps__own.member->fast->set.calls->busy, 16, __ATOMIC_RELEASE);
 	wait_turn();
-	__atomic_store_n(ps__own.member->fast->set.busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&ps__own.member->fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 	check_ok(ps_profile_leave(regions.profile));
 	return NULL;
 }
