@@ -39,6 +39,19 @@ static bool take_interruption(struct ps_eventset *set)
 	return was_interrupted;
 }
 
+/* Software events wait for no counter. But the kernel's clock of a control group can be ahead of
+ * the time in which the group's events counted: until the first switch after they were enabled, or
+ * when its tasks come back. A running time that is less is then no waiting. */
+static void settle_software_times(const struct ps_eventset *set, size_t instance)
+{
+	uint64_t *totals = ps__set_totals(set, instance);
+
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
+		if (!set->counters.backend->is_hardware[group])
+			totals[2 * group] = totals[2 * group + 1];
+	}
+}
+
 /* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
 static int read_instance(struct ps_eventset *set, size_t instance)
 {
@@ -46,6 +59,7 @@ static int read_instance(struct ps_eventset *set, size_t instance)
 	                                              ps__set_totals(set, instance));
 	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
 
+	settle_software_times(set, instance);
 	if ((result != PS_OK && result != PS_PARTIAL) ||
 	    (!is_interrupted && !has_counted(set, instance)))
 		return result;

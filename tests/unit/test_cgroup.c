@@ -86,6 +86,24 @@ START_TEST(multiplexing_shows_on_the_cpu_where_it_was)
 }
 END_TEST
 
+/* Software events wait for no counter: the clock of a group that began to run may be ahead. */
+START_TEST(software_events_are_counted_whatever_the_clock_of_the_group_says)
+{
+	struct ps_eventset *set = attached();
+	struct ps_value part;
+
+	check_ok(ps_start(set));
+	fake_run(1000, 10);
+	count_on(2, 100);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	part = scene_part(2, EVENT, 0);
+	ck_assert_int_eq((int)part.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq(part.value, 100);
+	ck_assert_uint_eq(part.enabled_ns, part.running_ns);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(the_hierarchy_of_version_1_with_perf_event_comes_first)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
@@ -338,6 +356,7 @@ int main(void)
 
 	tcase_add_test(tests, counts_are_split_by_cpu_whoever_reads);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
+	tcase_add_test(tests, software_events_are_counted_whatever_the_clock_of_the_group_says);
 	tcase_add_test(tests, the_hierarchy_of_version_1_with_perf_event_comes_first);
 	tcase_add_test(tests, a_mount_point_may_have_any_name);
 	tcase_add_test(tests, what_is_no_control_group_is_refused);
