@@ -26,6 +26,22 @@ static void text_add_origin(const struct ps__text *text, struct ps__buffer *line
 		ps__buffer_add(lines, "The tree is not this machine's: %s\n", topology->origin);
 }
 
+/* The metrics that the command's user chose, and of which no line has a number. Their events are
+ * counted; those of a program may be for other sets. */
+static void text_add_unknown(const struct ps__text *text, struct ps__buffer *lines)
+{
+	const struct ps__grid_column *columns = text->grid.columns + text->grid.first_derived;
+
+	if ((text->options.flags & (PS__PRINT_REPORT | PS__PRINT_ALL_METRICS)) != PS__PRINT_REPORT)
+		return;
+	for (size_t metric = 0; metric < text->table.metric_count; metric++) {
+		if (columns[metric].width == 0)
+			ps__buffer_add(
+			    lines, "%-11s  not known: its formula divides by 0, or lacks a count\n",
+			    text->table.metrics[metric].name);
+	}
+}
+
 /* Explains the signs and words of the table, and names what is not shown. */
 static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool is_report)
 {
@@ -40,6 +56,7 @@ static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool i
 	ps__known_add_legend(lines, &text->known);
 	if (text->has_empty)
 		ps__buffer_add(lines, "%-11s  no count was attributed to it\n", "-");
+	text_add_unknown(text, lines);
 	if (text->lines.folded)
 		ps__buffer_add(lines, "%-11s  of these CPUs has a count in this range%s\n", "each",
 		               is_report ? "; --each shows them all" : "");
