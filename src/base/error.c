@@ -27,6 +27,9 @@ struct details {
  * since a signal handler may fail, too, and must not call malloc.
  */
 static _Thread_local struct details *own_details;
+/* What a thread has that failed, and got no page; it is never written. */
+static struct details no_details = {
+    .text = {"out of memory, also for the sentence that tells what failed"}};
 static pthread_key_t key;
 static bool has_key;
 
@@ -52,12 +55,14 @@ __attribute__((destructor)) static void delete_key(void)
 /* NULL for lack of memory. */
 static struct details *error_details_of_thread(void)
 {
-	if (own_details)
+	if (own_details && own_details != &no_details)
 		return own_details;
 	void *page = mmap(NULL, sizeof(struct details), PROT_READ | PROT_WRITE,
 	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	if (page == MAP_FAILED) {
+		own_details = &no_details;
 		return NULL;
+	}
 	if (has_key)
 		pthread_setspecific(key, page);
 	own_details = page;

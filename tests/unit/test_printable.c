@@ -8,8 +8,10 @@
 
 #include <locale.h>
 #include <perfsage/error.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* What is shown for the whole text, and its columns. */
 static void show(const char *text, enum ps__charset charset, char *out, size_t *columns)
@@ -151,6 +153,34 @@ START_TEST(an_error_quotes_only_what_may_be_shown)
 }
 END_TEST
 
+/* Gives the thread's first sentence, from when nothing can be mapped. */
+static void *fail_without_memory(void *sentence)
+{
+	struct rlimit before, none;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	none = (struct rlimit){.rlim_cur = 1, .rlim_max = before.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+	int result = ps_eventset_create(NULL);
+	*(const char **)sentence = ps_error_detail();
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	ck_assert_int_eq(result, PS_EINVAL);
+	ck_assert_int_eq(ps_eventset_create(NULL), PS_EINVAL);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "ps_eventset_create"));
+	return NULL;
+}
+
+START_TEST(an_error_without_memory_for_its_sentence_has_one)
+{
+	const char *sentence = NULL;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, fail_without_memory, &sentence), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(sentence, "out of memory"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("printable");
@@ -162,5 +192,6 @@ int main(void)
 	tcase_add_test(tests, no_byte_sequence_gives_a_control_character);
 	tcase_add_test(tests, the_locale_changes_nothing);
 	tcase_add_test(tests, an_error_quotes_only_what_may_be_shown);
+	tcase_add_test(tests, an_error_without_memory_for_its_sentence_has_one);
 	return scene_run(suite);
 }
