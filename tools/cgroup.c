@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <perfsage.h>
@@ -28,6 +29,7 @@
 #define RETRY_NS    1000000
 #define MOST_BYTES  65536
 #define FOLDER_MODE 0755
+#define MOST_OPEN   16 /* descriptors */
 
 /* Moves a process there. 0, or an errno. */
 static int cgroup_move(const char *folder, const char *pid)
@@ -42,6 +44,28 @@ static int cgroup_move(const char *folder, const char *pid)
 		close(fd);
 	ps__os_free(path);
 	return error;
+}
+
+static int cgroup_remove_one(const char *path, const struct stat *status, int type,
+                             struct FTW *place)
+{
+	(void)status;
+	(void)place;
+	if (type == FTW_DP)
+		rmdir(path);
+	return 0;
+}
+
+/* With the groups that the command made in it; the kernel refuses those in which something runs.
+ * 0, or an errno. */
+static int cgroup_remove(const char *folder)
+{
+	if (rmdir(folder) == 0)
+		return 0;
+	if (errno != EBUSY)
+		return errno;
+	nftw(folder, cgroup_remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	return access(folder, F_OK) == 0 ? EBUSY : 0;
 }
 
 /* A group whose perfsage has ended, and in which nothing runs; the kernel
@@ -60,7 +84,7 @@ static void cgroup_sweep(const char *home)
 			continue;
 		char *folder = tool_file_path(home, entry->d_name);
 		if (folder)
-			rmdir(folder);
+			cgroup_remove(folder);
 		ps__os_free(folder);
 	}
 	if (list)
@@ -132,16 +156,18 @@ void tool_cgroup_destroy(struct tool_cgroup *cgroup)
 	if (!cgroup->folder)
 		return;
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		error = rmdir(cgroup->folder) < 0 ? errno : 0;
+		error = cgroup_remove(cgroup->folder);
 		if (error != EBUSY)
 			break;
 		cgroup_send_home(cgroup);
 		nanosleep(&pause, NULL);
 	}
 	if (error && error != ENOENT)
-		tool_complain("the control group %s can't be taken away: %s: it counts nothing any "
-		              "more; rmdir takes it away when its processes have ended",
-		              cgroup->folder, strerror(error));
+		tool_complain(
+		    "the control group %s can't be taken away: %s: it counts nothing any "
+		    "more; the next run with this method takes it away when its processes "
+		    "have ended",
+		    cgroup->folder, strerror(error));
 	cgroup_forget(cgroup);
 }
 
