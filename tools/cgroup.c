@@ -182,3 +182,31 @@ double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup)
 	const char *found = length > 0 ? strstr(text, name) : NULL;
 	return found ? strtod(found + strlen(name), NULL) / 1e6 : (double)NAN;
 }
+
+static bool cgroup_find(const char *path, struct stat *found)
+{
+	int fd;
+
+	if (ps__cgroup_open(path, &fd) != PS_OK)
+		return false;
+	bool is_found = fstat(fd, found) == 0;
+	close(fd);
+	return is_found;
+}
+
+void tool_cgroup_note(struct tool_cgroup_named *named, const char *path)
+{
+	struct stat found;
+
+	*named = (struct tool_cgroup_named){.path = NULL};
+	if (cgroup_find(path, &found))
+		*named = (struct tool_cgroup_named){path, found.st_dev, found.st_ino};
+}
+
+bool tool_cgroup_is_renewed(const struct tool_cgroup_named *named)
+{
+	struct stat found;
+
+	return named->path && cgroup_find(named->path, &found) &&
+	       (found.st_dev != named->device || found.st_ino != named->number);
+}

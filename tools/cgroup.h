@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A control group that perfsage makes for the command it counts. */
+/* A control group that perfsage makes for the command it counts, or that --cgroup names. */
 #ifndef PS_TOOLS_CGROUP_H
 #define PS_TOOLS_CGROUP_H
 
@@ -10,6 +10,18 @@ struct tool_cgroup {
 	char *folder; /* NULL: there is none */
 	char *home;   /* of the group in which perfsage is */
 };
+
+/* The group of a path, to be told from one that is made there later. */
+struct tool_cgroup_named {
+	const char *path; /* NULL: not known */
+	dev_t device;
+	ino_t number;
+};
+
+void tool_cgroup_note(struct tool_cgroup_named *named, const char *path);
+
+/* Does the path lead to another group now? Not if there is none. */
+bool tool_cgroup_is_renewed(const struct tool_cgroup_named *named);
 
 /*
  * Makes a group below that in which perfsage is, and moves the process there.

@@ -128,8 +128,9 @@ struct stat_count {
 	double delay_s; /* after the command's start counting began; 0: with it */
 	struct stat_uncounted uncounted;
 	struct stat_how how;
-	struct tool_cgroup cgroup; /* made for the command */
-	struct ps_eventset *times; /* what stat_times_store stored; NULL: nothing */
+	struct tool_cgroup cgroup;      /* made for the command */
+	struct tool_cgroup_named named; /* of --cgroup */
+	struct ps_eventset *times;      /* what stat_times_store stored; NULL: nothing */
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive

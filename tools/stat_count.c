@@ -388,8 +388,21 @@ static void count_complain_once(struct stat_count *count, int code)
 	count->has_complained = true;
 }
 
+/* A service that starts again has a new group, which is not counted. */
+static void count_note_renewal(struct stat_count *count)
+{
+	if (!tool_cgroup_is_renewed(&count->named))
+		return;
+	for (size_t index = 0; index < count->set_count; index++)
+		ps__set_note_missing(count->sets[index]);
+	snprintf(count->uncounted.why_unknown, sizeof count->uncounted.why_unknown,
+	         "the control group was removed and made again, and the new one is not counted: "
+	         "--cgroup with the group above it counts both");
+}
+
 void stat_count_take(struct stat_count *count)
 {
+	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
 		count_complain_once(count,
@@ -405,6 +418,7 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 		    usage, count->how.before_s + tool_cgroup_cpu_s(&count->cgroup));
 		count->how.has_left = true;
 	}
+	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
 		/* NaN: unknown, so something may be missing. */

@@ -434,6 +434,7 @@ int stat_start_cgroup(struct stat_count *count, const char *path)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
+	tool_cgroup_note(&count->named, path);
 	int code = start_try_set(count, set, ps_eventset_attach_cgroup(set, path));
 	return code == PS_OK ? 0 : start_complain_cgroup(path, code);
 }
