@@ -33,7 +33,7 @@ check_PROGRAMS += $(unit_tests) $(api_tests)
 TESTS += tests/tool/without-memory $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
 endif
 
-EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
+EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/perf_metrics.py tests/scripts/perf_metrics.c tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
 
 # For all tests. Check's own limit of 4 seconds a test is too short for a machine with other work to do.
 AM_TESTS_ENVIRONMENT = \

@@ -9,7 +9,7 @@ FOLDER is tools/perf/pmu-events/arch of the kernel's source (Debian: linux-sourc
 taken, and give what the evaluator below gives for the same made-up counts. The evaluator shares nothing with the library's.
 
 With "perf" the rates that perf stat shows are held against the library's metrics of the counts that it shows: of software
-events that it counts, and of hardware events whose counts are made up.
+events that it counts, and of hardware events whose counts are made up. perf_metrics.py holds formulas against perf stat -M.
 """
 import ctypes
 import json
@@ -273,12 +273,17 @@ def check_perf(library):
     return 1 if wrong or count < 3 + HARDWARE_ROUNDS * len(OF_HARDWARE) else 0
 
 
-def main():
-    library = ctypes.CDLL(sys.argv[1])
+def load(path):
+    library = ctypes.CDLL(path)
     library.ps_error_detail.restype = ctypes.c_char_p
     library.ps_formula_create.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     library.ps_formula_evaluate.argtypes = [ctypes.c_void_p, LOOK_UP, ctypes.c_void_p, ctypes.c_void_p]
     library.ps_formula_destroy.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def main():
+    library = load(sys.argv[1])
     if sys.argv[2] == "perf":
         return check_perf(library)
     global made_up
@@ -305,4 +310,5 @@ def main():
     return 1 if refused or wrong or not count else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,7 +2,7 @@
 /*
  * Formulas: what the grammar takes and what it means, where it says what is wrong, and how a result
  * is known. test_formula_corpus.c has a corpus; tests/scripts/formulas.py holds formulas against
- * those of the Linux kernel.
+ * those of the Linux kernel, and tests/scripts/perf_metrics.py against what perf stat -M shows.
  */
 #include "analysis/formula.h"
 #include "support/formula_fuzz.h"
