@@ -66,7 +66,7 @@ PS__INLINE int ps__fast_snapshot_at_hand(struct ps__fast_path *fast, struct ps_s
 }
 
 /* A snapshot of the set that has this fast path, which lasts as long as the set. Else
- * PS__TRY_SLOW_PATH: ps__set_take_snapshot does it; or a code with a detail. */
+ * PS__TRY_SLOW_PATH: ps__set_take_snapshot_slowly does it; or a code with a detail. */
 PS__INLINE int ps__fast_take_snapshot(struct ps__fast_path *fast, struct ps_snapshot *snapshot)
 {
 	struct ps__calls *calls = fast->set.calls;

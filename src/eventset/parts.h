@@ -68,8 +68,10 @@ static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, si
 	return snapshot->parts + index * (1 + snapshot->width);
 }
 
-/* snapshot.c: ps_snapshot_take; the pointer isn't NULL. */
-int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot);
+/* snapshot.c: ps_snapshot_take where ps__fast_take_snapshot can't; the pointer isn't NULL. The
+ * caller is the function that tried the fast path: whether a call was left is told by where the
+ * next one's stack is (base/stack.h). */
+int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot);
 /* snapshot.c: what the words of a part mean; NULL: the set was never started. Valid until its
  * events change. */
 const struct ps__recording *ps__set_recording(const struct ps_eventset *set);

@@ -82,8 +82,7 @@ static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 }
 
 /* It allocates: a jump out of a handler must not leave it. */
-static __attribute__((cold, noinline)) int take_slowly(struct ps_eventset *set,
-                                                       struct ps_snapshot **snapshot)
+int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	struct ps_snapshot *taken = *snapshot;
 	struct ps__held held;
@@ -123,25 +122,16 @@ bool ps__fast_copy_parts(const struct ps__fast_path *fast, struct ps_snapshot *s
 	return true;
 }
 
-PS__INLINE int take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
-{
-	int result = set && *snapshot ? ps__fast_take_snapshot(&set->fast_path, *snapshot)
-	                              : PS__TRY_SLOW_PATH;
-
-	return PS__LIKELY(result != PS__TRY_SLOW_PATH) ? result : take_slowly(set, snapshot);
-}
-
-int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
-{
-	return take_snapshot(set, snapshot);
-}
-
 PS__HOT int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	if (!snapshot)
 		return ps__fail(PS_EINVAL,
 		                "ps_snapshot_take: the pointer for the snapshot is NULL");
-	return take_snapshot(set, snapshot);
+	int result = set && *snapshot ? ps__fast_take_snapshot(&set->fast_path, *snapshot)
+	                              : PS__TRY_SLOW_PATH;
+	return PS__LIKELY(result != PS__TRY_SLOW_PATH)
+	           ? result
+	           : ps__set_take_snapshot_slowly(set, snapshot);
 }
 
 uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)

@@ -176,7 +176,7 @@ static int take(struct ps_log_stream *stream, unsigned number)
 	int result = point->snapshot ? ps__fast_take_snapshot(stream->source.fast, point->snapshot)
 	                             : PS__TRY_SLOW_PATH;
 	if (result == PS__TRY_SLOW_PATH)
-		result = ps__set_take_snapshot(stream->source.set, &point->snapshot);
+		result = ps__set_take_snapshot_slowly(stream->source.set, &point->snapshot);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (result != PS_OK && result != PS_PARTIAL) {
 		stream->known = known;
