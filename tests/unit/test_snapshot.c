@@ -291,12 +291,38 @@ START_TEST(other_targets_have_snapshots_too)
 }
 END_TEST
 
+/* The memory of one set's snapshot becomes the other set's, though both are as old. */
+START_TEST(a_snapshot_of_another_set_is_taken_anew)
+{
+	struct ps_eventset *one = scene_started(EVENT, NULL);
+	struct ps_eventset *other = scene_started("minor-faults", NULL);
+	struct ps_snapshot *snapshot = taken(one), *others = taken(other);
+
+	scene_count_on(0, 7);
+	for (int i = 0; i < 2; i++) {
+		check_ok(ps_snapshot_take(one, &snapshot));
+		check_ok(ps_snapshot_take(other, &others));
+	}
+	ck_assert_uint_eq(one->openings, other->openings);
+	fake_advance(MINOR_FAULTS, 5);
+	check_ok(ps_snapshot_take(other, &snapshot));
+	ck_assert_int_eq(difference(other, NULL, snapshot, NULL).value, 5);
+	struct ps_value value;
+	check_fails(ps_snapshot_difference(one, NULL, snapshot, NULL, &value, 1), PS_EINVAL);
+	ps_snapshot_destroy(snapshot);
+	ps_snapshot_destroy(others);
+	ps_eventset_destroy(other);
+	ps_eventset_destroy(one);
+}
+END_TEST
+
 static void add_split(TCase *tests)
 {
 	tcase_add_test(tests, counts_between_two_stand_where_they_were_counted);
 	tcase_add_test(tests, what_starts_over_in_readings_goes_on_in_snapshots);
 	tcase_add_test(tests, readings_and_snapshots_do_not_disturb_each_other);
 	tcase_add_test(tests, a_snapshot_that_has_room_allocates_nothing);
+	tcase_add_test(tests, a_snapshot_of_another_set_is_taken_anew);
 }
 
 int main(void)
