@@ -27,7 +27,7 @@ struct details {
  * since a signal handler may fail, too, and must not call malloc.
  */
 static _Thread_local struct details *own_details;
-/* What a thread has that failed, and got no page; it is never written. */
+/* A thread that got no page points here. Nobody writes it. */
 static struct details no_details = {
     .text = {"out of memory, also for the sentence that tells what failed"}};
 static pthread_key_t key;

@@ -60,7 +60,7 @@ struct ps__fast_path {
 	struct ps__slot *slot;
 	uint64_t *kept;   /* vector beside `previous` and `current` */
 	uint64_t *memory; /* of the five vectors */
-	/* Of snapshots, if there are any */
+	/* Snapshots use this, if there are any */
 	struct {
 		uint64_t *passed; /* what a part has more than the totals */
 		uint64_t of;      /* what they are of */
