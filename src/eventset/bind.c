@@ -3,6 +3,7 @@
  * destroyed. */
 #include "base/error.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "eventset/eventset.h"
 
 #include <string.h>
@@ -77,15 +78,10 @@ static int renew_recording(struct ps_eventset *set)
 	return PS_OK;
 }
 
-int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
+static int bind_recording(struct ps_eventset *set, struct ps_component *root)
 {
 	int result = PS_OK;
 
-	if (!root || root == set->recorder.root || root->magic != PS__COMPONENT_MAGIC ||
-	    root != root->topology->root)
-		return fail_root(set, root);
-	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
-		return fail_root(set, root);
 	if (set->recorder.root)
 		result = renew_recording(set);
 	struct ps__recording *before = set->recorder.last_bound;
@@ -110,4 +106,21 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 		                             set->recorder.last_slot->history,
 		                             set->recorder.last_slot->cpu);
 	return PS_OK;
+}
+
+int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
+{
+	struct ps__held held;
+
+	if (!root || root == set->recorder.root || root->magic != PS__COMPONENT_MAGIC ||
+	    root != root->topology->root)
+		return fail_root(set, root);
+	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
+		return fail_root(set, root);
+	/* A jump out of a handler would leave the recording in the topology's list without the set
+	 * knowing: the next call would put it there again, and the list would never end. */
+	ps__signals_hold(&held);
+	int result = bind_recording(set, root);
+	ps__signals_release(&held);
+	return result;
 }

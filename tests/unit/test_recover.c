@@ -215,6 +215,61 @@ START_TEST(a_row_whose_repair_is_left_is_not_counted_twice)
 }
 END_TEST
 
+/* Signals come while the set is put under its topology, which is known by its holders. */
+static size_t count_holders(void)
+{
+	return atomic_load(&scene.topology->holders) / PS__HOLDER;
+}
+
+static void raise_while_bound(int number)
+{
+	(void)number;
+	if (count_holders() == 2 && !left->recorder.root && steps_left > 0 && --steps_left == 0)
+		raise(SIGUSR1);
+}
+
+static void jump_back(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+/* True: so many steps were made. */
+static bool leave_first_reading(long steps)
+{
+	steps_left = steps;
+	if (sigsetjmp(back, 1) == 0) {
+		step(true);
+		int result = ps_read(left, scene.root, NULL, NULL);
+		step(false);
+		check_ok(result);
+	}
+	return steps_left == 0;
+}
+
+/* A topology that is held twice is never freed. */
+START_TEST(a_first_reading_that_is_left_binds_the_set_once)
+{
+	long steps = 1;
+
+	if (!step_is_possible())
+		return;
+	for (bool was_left = true; was_left; steps += 3) {
+		begin_steps();
+		signal(SIGTRAP, raise_while_bound);
+		signal(SIGUSR1, jump_back);
+		was_left = leave_first_reading(steps);
+		scene_count_on(0, 2);
+		check_ok(ps_stop(left, scene.root, NULL, NULL));
+		ck_assert_uint_eq(count_holders(), 2);
+		scene_check_residual(left);
+		ps_eventset_destroy(left);
+		ck_assert_uint_eq(count_holders(), 1);
+	}
+	ck_assert_int_gt(steps, 20);
+}
+END_TEST
+
 #endif
 
 /* _i: it was seen to be offline for a while, when nothing could be missed. */
@@ -269,6 +324,7 @@ int main(void)
 	TCase *last_cpu = scene_case_last_cpu(suite, "last CPU");
 	tcase_add_test(last_cpu, a_new_reading_whose_repair_is_left_is_not_forgotten);
 	tcase_add_test(last_cpu, a_row_whose_repair_is_left_is_not_counted_twice);
+	tcase_add_test(last_cpu, a_first_reading_that_is_left_binds_the_set_once);
 #endif
 	tcase_add_test(scene_case_records(suite, "records"),
 	               a_left_reading_of_records_is_not_called_exact);
