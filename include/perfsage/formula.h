@@ -94,11 +94,13 @@ PS_PUBLIC int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_l
  * formula - its events are in the set, under the name that is shown or the one
  *     that was added
  * set - whose values they are; only its names are used
- * values - a value for each event, in the set's order. A count is multiplied by
- *     the event's scale (ps_eventset_event_scale). A count that was never
- *     scheduled, is not supported or is incomplete is not known.
+ * values - a value for each event, in the set's order. As perf does, a formula
+ *     has the count without the event's scale (ps_eventset_event_scale), and
+ *     duration_time, user_time and system_time in seconds. A count that was
+ *     never scheduled, is not supported or is incomplete is not known.
  * root - of a topology, for #num_cpus, #num_cpus_online, #num_cores,
- *     #num_packages, #num_dies and #smt_on; NULL: they are not known
+ *     #num_packages, #num_dies, #smt_on and, of a CPU's counts, #core_wide;
+ *     NULL: they are not known
  * out - as for ps_formula_evaluate
  *
  * Errors:

@@ -299,30 +299,16 @@ int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_look_up *lo
 struct counted {
 	const struct ps_eventset *set;
 	const struct ps_value *values;
-	const struct ps_component *root;
+	struct ps__formula_machine machine;
 };
-
-/* The event in "has_event(...)"; its index, or -1. */
-static ptrdiff_t find_asked(const struct counted *counted, const char *question)
-{
-	const char *name = strchr(question, '(') + 1;
-	char event[512];
-	size_t length = strlen(name) - 1;
-
-	if (length >= sizeof event)
-		return -1;
-	memcpy(event, name, length);
-	event[length] = '\0';
-	return ps__set_look_up_event(counted->set, event);
-}
 
 static bool is_known(const struct ps_value *value)
 {
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
 
-static int look_up_event(const struct counted *counted, const char *name, double *number,
-                         struct ps_value *value)
+/* Its index; or a code, which is below 0. */
+static ptrdiff_t find_event(const struct counted *counted, const char *name)
 {
 	ptrdiff_t index = ps__set_look_up_event(counted->set, name);
 
@@ -331,21 +317,45 @@ static int look_up_event(const struct counted *counted, const char *name, double
 		                "the formula needs '%s', which the event set does not count (a '-' "
 		                "or '=' in an event's name is written '\\-' or '\\=')",
 		                name);
+	return index;
+}
+
+static int look_up_event(const struct counted *counted, const char *name, double *number,
+                         struct ps_value *value)
+{
+	ptrdiff_t index = find_event(counted, name);
+
+	if (index < 0)
+		return (int)index;
 	*value = counted->values[index];
 	if (is_known(value))
-		*number =
-		    (double)value->value * ps_eventset_event_scale(counted->set, (size_t)index);
+		*number = (double)value->value *
+		          ps__formula_factor(ps_eventset_event_name(counted->set, (size_t)index));
+	return PS_OK;
+}
+
+/* An event of a set is one PMU's: it is the sum of one counter. */
+static int look_up_question(const struct counted *counted,
+                            const struct ps__formula_question *question, double *number)
+{
+	if (question->is_count) {
+		*number = 1;
+		ptrdiff_t index = find_event(counted, question->event);
+		return index < 0 ? (int)index : PS_OK;
+	}
+	*number = ps__set_look_up_event(counted->set, question->event) >= 0;
 	return PS_OK;
 }
 
 static int look_up_counted(void *context, const char *name, double *number, struct ps_value *value)
 {
 	const struct counted *counted = context;
+	struct ps__formula_question question;
 
 	if (name[0] == '#')
-		*number = ps__formula_machine_number(counted->root, name);
-	else if (strncmp(name, "has_event(", strlen("has_event(")) == 0)
-		*number = find_asked(counted, name) >= 0;
+		*number = ps__formula_machine_number(&counted->machine, name);
+	else if (ps__formula_asks(name, &question))
+		return look_up_question(counted, &question, number);
 	else if (name[strlen(name) - 1] != ')')
 		return look_up_event(counted, name, number, value);
 	return PS_OK;
@@ -355,13 +365,12 @@ int ps_formula_value(const struct ps_formula *formula, const struct ps_eventset 
                      const struct ps_value *values, const struct ps_component *root,
                      struct ps_metric_value *out)
 {
-	struct counted counted = {set, values, root};
-
 	if (!formula || !set || !values || !out)
 		return ps__fail(PS_EINVAL, "ps_formula_value: the %s is NULL",
 		                !formula  ? "formula"
 		                : !set    ? "event set"
 		                : !values ? "array of values"
 		                          : "pointer for the result");
+	struct counted counted = {set, values, {root, ps__set_counts_cpu(set)}};
 	return ps_formula_evaluate(formula, look_up_counted, &counted, out);
 }

@@ -73,8 +73,24 @@ bool ps__formula_uses(const struct ps_formula *formula, size_t name);
 /* Names that stand for numbers become those. */
 void ps__formula_set_number(struct ps_formula *formula, size_t name, double number);
 
-/* formula.c: "#num_cpus" and the like, of a topology; NaN for what isn't known. root may be NULL.
- */
-double ps__formula_machine_number(const struct ps_component *root, const char *name);
+/* formula_machine.c: what a formula's names mean that are no events. */
+struct ps__formula_machine {
+	const struct ps_component *root; /* of the topology; NULL: it isn't known */
+	bool counts_cpus;                /* the counts are of CPUs, not of tasks */
+};
+/* "#num_cpus" and the like; NaN for what isn't known. */
+double ps__formula_machine_number(const struct ps__formula_machine *machine, const char *name);
+/* The frequency of the time stamp counter, or of Arm's counter; NaN: neither the kernel nor the
+ * processor tells it. */
+double ps__formula_tick_hz(void);
+/* An event's count times this is the number that perf gives to formulas. */
+double ps__formula_factor(const char *event);
+
+/* The event that a name such as "has_event(cycles)" asks for. */
+struct ps__formula_question {
+	bool is_count;   /* source_count(): of how many counters is it the sum? */
+	char event[512]; /* "" if it is longer: no event is */
+};
+bool ps__formula_asks(const char *name, struct ps__formula_question *out);
 
 #endif

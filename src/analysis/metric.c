@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "event/lookup.h"
+#include "eventset/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,7 +171,7 @@ static int metric_sum_all(const struct ps_component *component, const struct ps_
 	return PS_OK;
 }
 
-/* The scales are those of the first recording that has all operands. */
+/* What the first recording says that has all operands. */
 static void metric_set_scales(const struct ps_topology *topology, const struct ps__metric_ask *ask,
                               struct ps__metric_values *values)
 {
@@ -181,7 +182,9 @@ static void metric_set_scales(const struct ps_topology *topology, const struct p
 		if (!ps__metric_find_columns(recording, ask, &places))
 			continue;
 		for (size_t operand = 0; operand < ask->metric->count; operand++)
-			values->scales[operand] = recording->column[places.at[operand]].scale;
+			ps__metric_put(values, ask, operand, values->sums[operand],
+			               recording->column[places.at[operand]].scale);
+		values->machine.counts_cpus = recording->counts_cpu;
 		return;
 	}
 }
@@ -202,7 +205,7 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 	code = metric_sum_all(component, &ask, sums);
 	if (code < 0)
 		return metric_fail_sum(component, &ask, code);
-	struct ps__metric_values values = {.root = component->topology->root};
+	struct ps__metric_values values = {.machine.root = component->topology->root};
 	for (size_t operand = 0; operand < ask.metric->count; operand++)
 		values.sums[operand] = &sums[operand];
 	metric_set_scales(component->topology, &ask, &values);
@@ -227,11 +230,12 @@ int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
 		return ps__fail(PS_ENOEVNT,
 		                "%s needs events that the set lacks: ps_metric(3) names them",
 		                metric);
-	struct ps__metric_values values = {.root = NULL};
+	struct ps__metric_values values = {.machine.counts_cpus = ps__set_counts_cpu(set)};
 	for (size_t operand = 0; operand < ask.metric->count; operand++) {
 		bool is_whole = operand == ask.metric->whole && whole;
-		values.sums[operand] = &(is_whole ? whole : sums)[operands[operand]];
-		values.scales[operand] = ps_eventset_event_scale(set, operands[operand]);
+		ps__metric_put(&values, &ask, operand,
+		               &(is_whole ? whole : sums)[operands[operand]],
+		               ps_eventset_event_scale(set, operands[operand]));
 	}
 	ps__metric_compute(&ask, &values, out);
 	return PS_OK;

@@ -27,6 +27,7 @@ struct ps__metric_operand {
 	const char *names[PS__METRIC_MOST_NAMES + 1]; /* up to a NULL: the first one that was
 	                                                 counted is taken */
 	bool is_whole; /* the sum of the whole Machine, whatever the component */
+	bool has_line; /* of a file: the symbol stands for the event in the unit that is shown */
 };
 
 #define PS__METRIC_NO_WHOLE SIZE_MAX
@@ -113,12 +114,15 @@ static inline bool ps__metric_is_share(const struct ps__metric *metric)
  * is asked for. */
 bool ps__metric_is_assumed(const char *metric);
 
-/* The operands' sums, and the events' scales. root: of the topology that they are of. */
+/* The operands' sums, and by what each is multiplied. */
 struct ps__metric_values {
 	const struct ps_value *sums[PS__METRIC_MOST_OPERANDS];
 	double scales[PS__METRIC_MOST_OPERANDS];
-	const struct ps_component *root;
+	struct ps__formula_machine machine;
 };
+/* Of an event with this scale. */
+void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
+                    size_t operand, const struct ps_value *sum, double scale);
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,
                         struct ps_metric_value *out);
 

@@ -3,7 +3,18 @@
 #include "analysis/metric.h"
 #include "base/error.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Where a formula names the event itself, it has perf's number. */
+void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
+                    size_t operand, const struct ps_value *sum, double scale)
+{
+	const struct ps__metric_operand *about = &ask->metric->operands[operand];
+
+	values->sums[operand] = sum;
+	values->scales[operand] = about->has_line ? scale : ps__formula_factor(about->symbol);
+}
 
 /* Where a formula's names are looked up. */
 struct sums {
@@ -21,18 +32,25 @@ static ptrdiff_t operand_of(const struct ps__metric *metric, const char *name, s
 	return -1;
 }
 
+/* An event of a set is one PMU's: it is the sum of one counter. */
+static double answer(const struct sums *sums, const struct ps__formula_question *question)
+{
+	bool is_there = operand_of(sums->metric, question->event, strlen(question->event)) >= 0;
+
+	return is_there || !question->is_count ? is_there : (double)NAN;
+}
+
 static int look_up_sum(void *context, const char *name, double *number, struct ps_value *value)
 {
-	static const char question[] = "has_event(";
 	const struct sums *sums = context;
+	struct ps__formula_question question;
 
 	if (name[0] == '#') {
-		*number = ps__formula_machine_number(sums->values->root, name);
+		*number = ps__formula_machine_number(&sums->values->machine, name);
 		return PS_OK;
 	}
-	if (strncmp(name, question, strlen(question)) == 0) {
-		const char *event = name + strlen(question);
-		*number = operand_of(sums->metric, event, strlen(event) - 1) >= 0;
+	if (ps__formula_asks(name, &question)) {
+		*number = answer(sums, &question);
 		return PS_OK;
 	}
 	ptrdiff_t operand = operand_of(sums->metric, name, strlen(name));

@@ -46,6 +46,7 @@ static void add_operand(struct ps__metric *metric, const char *name,
 	operand->names[0] = name;
 	for (size_t index = 0; symbol && index < PS__METRIC_MOST_NAMES; index++)
 		operand->names[index] = symbol->names[index];
+	operand->has_line = symbol != NULL;
 	operand->is_whole = symbol && symbol->is_whole;
 	if (operand->is_whole)
 		metric->whole = metric->count;

@@ -27,6 +27,12 @@ static inline uint64_t ps__arch_ticks(void)
 	return PS__READ(cntvct_el0);
 }
 
+/* Ticks in a second; 0: the processor doesn't tell. */
+static inline uint64_t ps__arch_tick_hz(void)
+{
+	return PS__READ(cntfrq_el0);
+}
+
 /* Can ps__arch_counter read what a mapped page calls `index`? 0 is no counter,
  * 32 the cycle counter. */
 static inline bool ps__arch_has_counter(uint32_t index)

@@ -20,6 +20,11 @@ static inline uint64_t ps__arch_ticks(void)
 	return 0;
 }
 
+static inline uint64_t ps__arch_tick_hz(void)
+{
+	return 0;
+}
+
 static inline bool ps__arch_has_counter(uint32_t index)
 {
 	(void)index;

@@ -3,6 +3,7 @@
 #ifndef PS_ARCH_X86_H
 #define PS_ARCH_X86_H
 
+#include <cpuid.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,17 @@
 static inline uint64_t ps__arch_ticks(void)
 {
 	return __builtin_ia32_rdtsc();
+}
+
+/* Ticks in a second; 0: the processor doesn't tell. Its crystal's frequency, and their ratio. */
+static inline uint64_t ps__arch_tick_hz(void)
+{
+	const unsigned leaf = 0x15;
+	unsigned divisor, factor, crystal_hz, rest;
+
+	if (!__get_cpuid_count(leaf, 0, &divisor, &factor, &crystal_hz, &rest) || divisor == 0)
+		return 0;
+	return (uint64_t)crystal_hz * factor / divisor;
 }
 
 /*

@@ -33,6 +33,8 @@ struct ps__recording *ps__set_copy_recording(const struct ps__recording *model)
 			return NULL;
 		}
 	}
+	if (copy)
+		copy->counts_cpu = model->counts_cpu;
 	return copy;
 }
 

@@ -228,6 +228,11 @@ const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t inde
 	return set && index < set->events.count ? &set->events.list[index] : NULL;
 }
 
+bool ps__set_counts_cpu(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_CPU;
+}
+
 bool ps__set_counts_its_caller(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_SELF && !set->counters.papi;

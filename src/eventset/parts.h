@@ -14,6 +14,8 @@ struct ps__recording;
 
 /* Valid until the set's events change; NULL if it has no such event. */
 const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index);
+/* Does it count what runs on a CPU, and not tasks? */
+bool ps__set_counts_cpu(const struct ps_eventset *set);
 /* Adds a copy of an event whose attr was changed after it was parsed. call: whose errors these are;
  * they are ps_eventset_add's. */
 int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, const char *call);

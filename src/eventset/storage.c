@@ -11,6 +11,7 @@
 
 static int storage_name_columns(const struct ps_eventset *set, struct ps__recording *recording)
 {
+	recording->counts_cpu = set->counters.target.kind == PS__TARGET_CPU;
 	for (size_t index = 0; index < set->events.count; index++) {
 		const struct ps__event *event = &set->events.list[index];
 		struct ps__column *column = &recording->column[index];

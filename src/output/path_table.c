@@ -364,7 +364,7 @@ static int path_table_find_metrics(struct ps__path_table *table)
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out)
 {
-	struct ps__metric_values values = {.root = table->root};
+	struct ps__metric_values values = {.machine.root = table->root};
 
 	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
 		size_t event = metric->operands[operand];
@@ -373,8 +373,8 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 		                                     : ps__path_table_at(table, row, event, share);
 		if (!sum->parts)
 			return false;
-		values.sums[operand] = &sum->value;
-		values.scales[operand] = ps_eventset_event_scale(table->model, event);
+		ps__metric_put(&values, &metric->ask, operand, &sum->value,
+		               ps_eventset_event_scale(table->model, event));
 	}
 	ps__metric_compute(&metric->ask, &values, out);
 	return true;

@@ -137,6 +137,8 @@ static void table_widen_scopes(struct ps__table *table, const struct ps__recordi
 			column->scope = recording->column[found].scope;
 		if (found >= 0 && i >= table->event_count)
 			column->scale = recording->column[found].scale;
+		if (found >= 0)
+			column->counts_cpu = recording->counts_cpu;
 	}
 }
 

@@ -34,6 +34,7 @@ struct ps__table_column {
 	enum ps_scope scope; /* the widest of all sets */
 	const char *unit;    /* "" for a plain count */
 	double scale;        /* count * scale is in unit */
+	bool counts_cpu;     /* what ran on CPUs, and not tasks */
 };
 
 struct ps__table_metric {

@@ -123,17 +123,20 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
                       struct ps_metric_value *out)
 {
 	const struct ps__table_metric *metric = &table->metrics[index];
-	struct ps__metric_values values = {.root = table->rows[0].component->topology->root};
+	struct ps__metric_values values = {.machine.root =
+	                                       table->rows[0].component->topology->root};
 	double runs = table->runs ? (double)table->runs : 1;
 
 	if (table_metric_is_absent(table, row, metric))
 		return false;
 	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
+		const struct ps__table_column *column = &table->columns[metric->operands[operand]];
 		const struct ps__cell *cell = ps__table_cell(table, row, metric->operands[operand]);
 		if (!cell->parts)
 			return false;
-		values.sums[operand] = &cell->value;
-		values.scales[operand] = table->columns[metric->operands[operand]].scale / runs;
+		ps__metric_put(&values, &metric->ask, operand, &cell->value, column->scale);
+		values.scales[operand] /= runs;
+		values.machine.counts_cpus = column->counts_cpu;
 	}
 	if (metric->has_whole)
 		values.sums[metric->ask.metric->whole] = &metric->whole;

@@ -67,6 +67,7 @@ struct ps__recording {
 	/* Its set is gone, and what it counted last stands in an aggregate */
 	_Atomic bool is_retired;
 	bool is_left;                 /* its set is gone. For ps_topology_clear_readings */
+	bool counts_cpu;              /* what runs on a CPU, and not tasks */
 	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
 	_Atomic uint64_t undone; /* writes that left all as it was */

@@ -260,6 +260,16 @@ class Perf:
                 yield index, list(pool.map(lambda command: self.run(cpuid, command, index), commands))
 
 
+def tick_hz_of(perf, machine, cpuid):
+    """{} or the frequency of the time stamp counter that perf assumes: 0, for example, if the processor isn't Intel's. Ours may be
+    another one, as perf rounds it."""
+    for name, entries in machine.metrics.items():
+        if any("#system_tsc_freq" in entry["MetricExpr"].lower() for entry in entries.values()):
+            text = perf.run(cpuid, ["stat", "-vv", "-M", name, "--", "true"])
+            return {"#system_tsc_freq": float(number) for number in re.findall(r"#system_tsc_freq = ([\d.]+)", text, re.I)}
+    return {}
+
+
 def outcomes_of(library, perf, machine, cpuid, numbers):
     """The outcomes of each metric in all rounds."""
     write_devices(perf.folder / "devices", machine.units)
@@ -269,6 +279,7 @@ def outcomes_of(library, perf, machine, cpuid, numbers):
         # perf lists no metrics of an event.
         is_there = all("EventName" in entry or f"[{entry['MetricExpr']}]" in listed for entry in entries.values())
         outcomes[name] = set() if is_there else {"other"}
+    numbers = numbers | tick_hz_of(perf, machine, cpuid)
     asked = {name: next(iter(machine.metrics[name].values()))["MetricName"] for name, known in outcomes.items() if not known}
     for index, texts in perf.show(cpuid, asked.values()):
         options, is_smt_on = ROUNDS[index]

@@ -48,6 +48,7 @@ unit_tests = \
 	tests/unit/test_file \
 	tests/unit/test_formula \
 	tests/unit/test_formula_corpus \
+	tests/unit/test_formula_names \
 	tests/unit/test_topology_find \
 	tests/unit/test_heat \
 	tests/unit/test_hybrid \

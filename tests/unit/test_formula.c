@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formulas: what the grammar takes and what it means, where it says what is wrong, and how a result
- * is known. test_formula_corpus.c has a corpus; tests/scripts/formulas.py holds formulas against
- * those of the Linux kernel, and tests/scripts/perf_metrics.py against what perf stat -M shows.
+ * Formulas: what the grammar takes and what it means, and where it says what is wrong.
+ * test_formula_names.c has what names mean, and how a result is known; test_formula_corpus.c has a
+ * corpus; tests/scripts/formulas.py holds formulas against those of the Linux kernel, and
+ * tests/scripts/perf_metrics.py against what perf stat -M shows.
  */
 #include "analysis/formula.h"
 #include "support/formula_fuzz.h"
@@ -266,90 +267,6 @@ START_TEST(each_lack_of_memory_is_told)
 }
 END_TEST
 
-/* A reading of the set, and the formula of its values. */
-static struct ps_metric_value of_set(struct ps_eventset *set, const char *text, int expected)
-{
-	struct ps_formula *formula = formula_of(text);
-	struct ps_value values[8];
-	struct ps_metric_value out = {.value = -1};
-
-	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_ok(ps_eventset_values(set, 0, values, 8));
-	if (expected == PS_OK)
-		check_ok(ps_formula_value(formula, set, values, scene.root, &out));
-	else
-		check_fails(ps_formula_value(formula, set, values, scene.root, &out), expected);
-	ps_formula_destroy(formula);
-	return out;
-}
-
-START_TEST(a_result_is_known_as_its_counts_are)
-{
-	struct ps_eventset *set;
-	struct ps_metric_value value;
-
-	fake_add_core_pmu(4);
-	fake_set_affinity("0");
-	set = scene_started("instructions", "cycles", "page-faults", NULL);
-	fake_run(1000, 500);
-	fake_advance(INSTRUCTIONS, 300);
-	fake_advance(CYCLES, 200);
-	fake_advance(PAGE_FAULTS, 7);
-	value = of_set(set, "instructions / cycles", PS_OK);
-	ck_assert(value.value == 1.5);
-	ck_assert_int_eq((int)value.status, PS_STATUS_SCALED);
-	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_PINNED);
-	ck_assert_uint_ne(value.timestamp, 0);
-	/* Only what matters. */
-	value = of_set(set, "page\\-faults if 1 else instructions", PS_OK);
-	ck_assert(value.value == 14); /* scaled, too */
-	value = of_set(set, "#num_cpus + #num_cores * 100 + #num_packages * 10000", PS_OK);
-	ck_assert(value.value == 20404);
-	ck_assert(of_set(set, "#smt_on", PS_OK).value == 0);
-	ck_assert(isnan(of_set(set, "#system_tsc_freq", PS_OK).value));
-	ck_assert(of_set(set, "has_event(cycles) + has_event(nothing)", PS_OK).value == 1);
-	ck_assert(isnan(of_set(set, "source_count(cycles)", PS_OK).value));
-	value = of_set(set, "page-faults", PS_ENOEVNT);
-	check_detail("'page'");
-	check_detail("'\\-'");
-	ck_assert(value.value == -1);
-	ps_eventset_destroy(set);
-}
-END_TEST
-
-static double number_on(const char *synthetic, const char *name)
-{
-	struct ps_topology *topology;
-
-	check_ok(ps_topology_load_synthetic(&topology, synthetic));
-	double number = ps__formula_machine_number(ps_topology_root(topology), name);
-	ps_topology_destroy(topology);
-	return number;
-}
-
-START_TEST(a_package_without_dies_in_the_tree_is_one_die)
-{
-	ck_assert(number_on("pack:2 core:2 pu:1", "#num_dies") == 2);
-	ck_assert(number_on("pack:2 die:2 core:1 pu:1", "#num_dies") == 4);
-	ck_assert(isnan(ps__formula_machine_number(NULL, "#num_dies")));
-}
-END_TEST
-
-START_TEST(a_count_that_is_not_known_makes_no_number)
-{
-	struct ps_eventset *set;
-
-	fake_add_core_pmu(4);
-	fake_set_affinity("0");
-	set = scene_started("instructions", "cycles", NULL);
-	fake_run(1000, 0);
-	struct ps_metric_value value = of_set(set, "instructions + 1", PS_OK);
-	ck_assert(isnan(value.value));
-	ck_assert_int_eq((int)value.status, PS_STATUS_NEVER_SCHEDULED);
-	ps_eventset_destroy(set);
-}
-END_TEST
-
 static int refuse(void *context, const char *name, double *number, struct ps_value *value)
 {
 	(void)name;
@@ -403,9 +320,6 @@ int main(void)
 	tcase_add_test(tests, a_formula_may_be_long_but_not_deep);
 	tcase_add_test(tests, a_number_has_a_point_whatever_the_locale);
 	tcase_add_test(tests, each_lack_of_memory_is_told);
-	tcase_add_test(tests, a_result_is_known_as_its_counts_are);
-	tcase_add_test(tests, a_package_without_dies_in_the_tree_is_one_die);
-	tcase_add_test(tests, a_count_that_is_not_known_makes_no_number);
 	tcase_add_test(tests, a_look_up_can_end_the_evaluation);
 	tcase_add_test(tests, made_up_formulas_mean_what_they_say);
 	return scene_run(suite);
