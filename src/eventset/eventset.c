@@ -284,7 +284,7 @@ int ps_eventset_set_history(struct ps_eventset *set, size_t rows)
 
 	if (result != PS_OK)
 		return result;
-	/* Whole chunks are dropped. */
+	/* Memory is given back in whole chunks. */
 	set->recorder.history = (rows + PS__CHUNK_ROWS - 1) / PS__CHUNK_ROWS * PS__CHUNK_ROWS;
 	ps__set_leave(set);
 	return PS_OK;

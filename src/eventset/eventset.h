@@ -125,7 +125,7 @@ struct ps__recorder {
 	const struct ps_component *root;
 	struct ps__recording *recording; /* NULL until the events are open */
 	uint64_t last_timestamp;         /* stored last of all, when the caller was told it */
-	size_t history;                  /* rows that are kept at least; 0: all */
+	size_t history;                  /* rows that are kept at most; 0: all */
 	struct ps__clock clock;
 	struct ps__slot *last_slot; /* where the task was seen last */
 	/* Started since the last fetch: the slots still have the counts from before */

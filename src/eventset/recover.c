@@ -172,7 +172,8 @@ static void recover_write(struct ps_eventset *set)
 	end_sequence(set);
 }
 
-/* Takes the switch ring's records until then: where the task was isn't known. */
+/* Where the task was until now isn't known: the call that was left may have taken records of the
+ * switch ring. */
 static void doubt_places(struct ps_eventset *set)
 {
 	set->attribution.per_cpu.must_sweep = true;

@@ -336,7 +336,7 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 
 	if (wanted <= first)
 		return;
-	/* Before the chunks go: a writer that is left here (set/recover.c) must
+	/* Before the chunks go: a writer that is left here (eventset/recover.c) must
 	 * not give them back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
