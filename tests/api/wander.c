@@ -6,14 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/mempolicy.h>
 #include <linux/perf_event.h>
 #include <perfsage/hooks.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static cpu_set_t first_mask;
@@ -267,14 +265,6 @@ void wander_check_residual(struct ps_eventset *set)
 	ck_assert_int_eq(residual, 0);
 }
 
-/* The kernel's NUMA balancing takes pages away to see who uses them, each a page fault more;
- * but not from a task with a memory policy of its own. Where there is no such thing, nothing
- * is amiss. */
-static void refuse_numa_balancing(void)
-{
-	syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0ul);
-}
-
 static void add_case(Suite *suite, const char *name, wander_add *add, SFun setup)
 {
 	TCase *tests = tcase_create(name);
@@ -289,7 +279,6 @@ int wander_run(const char *name, wander_add *add, wander_add *add_with_records)
 {
 	Suite *suite = suite_create(name);
 
-	refuse_numa_balancing();
 	if (sched_getaffinity(0, sizeof(first_mask), &first_mask) < 0)
 		return EXIT_FAILURE;
 	add_case(suite, "per-CPU", add, take_instances);
