@@ -238,7 +238,7 @@ static uint64_t *begin_page(struct ps_log_stream *stream)
 	return (uint64_t *)((char *)(block + 1) + stream->description_bytes);
 }
 
-int ps__log_next_block(struct ps_log_stream *stream)
+static int next_block(struct ps_log_stream *stream)
 {
 	struct ps__log_page page;
 	int result = ps__log_take_block(stream->log, &page);
@@ -252,6 +252,17 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	stream->next.at = begin_page(stream);
 	stream->records = 0;
 	return PS_OK;
+}
+
+/* Signals wait until the page is the stream's: a jump in between would lose it, mapping and all. */
+int ps__log_next_block(struct ps_log_stream *stream)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	int result = next_block(stream);
+	ps__signals_release(&held);
+	return result;
 }
 
 /* The numbers of the records that follow leave one out, so they need another block. */

@@ -177,6 +177,40 @@ START_TEST(jumps_out_of_a_write_invent_no_record)
 }
 END_TEST
 
+/* Most of these jumps wait until the stream has its next block. _i: 1 if the file is a ring. */
+START_TEST(jumps_out_of_a_write_lose_no_block)
+{
+	const struct ps_log_options options = {
+	    .size = sizeof options, .ring_bytes = _i ? RING_BYTES : 0, .block_bytes = 65536};
+	struct ps_log_reader *reader = NULL;
+	volatile unsigned step = 0;
+
+	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	struct ps_log *log = new_log(&options);
+	struct ps_log_stream *volatile stream = new_stream(log, set);
+	storm_begin();
+	for (; storm_jumps < JUMPS && step < 30000 * JUMPS; step++) {
+		if (sigsetjmp(storm_back, 1) != 0)
+			continue;
+		storm_may_jump = 1;
+		ps_log_set_integer(stream, NUMBER, step);
+		int result = ps_log_write(stream);
+		storm_may_jump = 0;
+		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)storm_jumps,
+		              ps_error_detail());
+	}
+	storm_end();
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+	check_ok(ps_log_open(&reader, path));
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+	ps_log_close(reader);
+}
+END_TEST
+
 static bool put(const char *file, const char *text)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
@@ -253,6 +287,7 @@ static void add_all(TCase *tests)
 	tcase_add_loop_test(tests, a_kill_at_any_moment_loses_no_record, 0, 2);
 	tcase_add_test(tests, records_that_jumps_left_are_whole_or_absent);
 	tcase_add_test(tests, jumps_out_of_a_write_invent_no_record);
+	tcase_add_loop_test(tests, jumps_out_of_a_write_lose_no_block, 0, 2);
 	tcase_add_test(tests, a_full_tmpfs_ends_no_program);
 }
 
