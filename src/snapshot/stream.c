@@ -236,12 +236,19 @@ static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
 	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
 }
 
+/* A jump out of a handler leaves the field unknown, not half set. */
 static int set_words(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
                      size_t count)
 {
+	uint64_t bit = ps__log_field_bit(field);
+
+	stream->known &= ~bit;
+	stream->changed &= ~bit;
+	atomic_signal_fence(memory_order_seq_cst);
 	memcpy(stream->fields[field].word, words, count * sizeof *words);
 	stream->fields[field].words = count;
-	stream->changed |= ps__log_field_bit(field);
+	atomic_signal_fence(memory_order_seq_cst);
+	stream->changed |= bit;
 	return PS_OK;
 }
 

@@ -37,6 +37,7 @@ api_tests = \
 	tests/api/test_session_threads \
 	tests/api/test_snapshot \
 	tests/api/test_step \
+	tests/api/test_step_log \
 	tests/api/test_step_moves \
 	tests/api/test_step_regions \
 	tests/api/test_teams \
@@ -129,6 +130,7 @@ tests_api_test_session_threads_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/session_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
+tests_api_test_step_log_LDADD = $(api_libs)
 tests_api_test_step_moves_LDADD = $(api_libs)
 tests_api_test_step_regions_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)
