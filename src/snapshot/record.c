@@ -185,10 +185,13 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 	start = ps__log_seal_late(pen.sums, start);
 	/* Who reads the file while it is written sees all of the record, or none. */
 	__atomic_store_n(record, start, __ATOMIC_RELEASE);
+	/* Before it is counted: recover() goes by the count. */
+	atomic_signal_fence(memory_order_seq_cst);
+	stream->changed = 0;
+	atomic_signal_fence(memory_order_seq_cst);
 	stream->next.at = pen.at;
 	stream->records++;
 	stream->attempts++;
-	stream->changed = 0;
 }
 
 /* From the second record of a block on, most are usual ones. */
@@ -316,17 +319,25 @@ static inline bool block_is_open(const struct ps_log_stream *stream)
 }
 
 /* A handler jumped out of a call. A record that it was writing is one if its first word stands
- * there. What it remembered as written may not be; and the page may be a new one, of which nothing
- * else is noted yet. */
-static __attribute__((cold, noinline)) void recover(struct ps_log_stream *stream)
+ * there: then its points and fields aren't those of the next one, too. What it remembered as
+ * written may not be. */
+static void recover(struct ps_log_stream *stream)
 {
 	const struct ps__log_block *block = stream->page.block;
-	uint64_t *at = begin_page(stream), records = 0;
+	uint64_t *at, records = 0;
+
+	stream->is_broken = true;
+	stream->next.usual_until = NULL;
+	if (!block_is_open(stream))
+		return;
+	at = begin_page(stream);
 
 	while (at < stream->next.end && (*at & PS__LOG_LENGTH)) {
 		at += *at & PS__LOG_LENGTH;
 		records++;
 	}
+	if (records > stream->records)
+		stream->changed = 0;
 	stream->next.at = at;
 	stream->records = records;
 	stream->attempts = block->first + records;
@@ -336,8 +347,6 @@ static __attribute__((cold, noinline)) int write_unusual(struct ps_log_stream *s
 {
 	bool is_broken = stream->is_broken, is_open = block_is_open(stream);
 
-	if (is_broken && is_open)
-		recover(stream);
 	stream->is_broken = false;
 	if (!is_open)
 		return write_to_next_block(stream);
@@ -372,9 +381,7 @@ int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr
 		                "%s: the stream is in the middle of another call, which a signal "
 		                "interrupted",
 		                call);
-	/* A handler jumped out of it. */
-	stream->is_broken = true;
-	stream->next.usual_until = NULL;
+	recover(stream);
 	return PS_OK;
 }
 
