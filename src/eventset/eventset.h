@@ -201,8 +201,9 @@ struct ps__set_events {
 struct ps_eventset {
 	struct ps__calls calls;
 	enum ps__set_state state;
-	bool is_paused;  /* stopped by ps_pause: ps_resume or ps_stop is still to come */
-	bool is_ended;   /* the task */
+	bool is_paused;            /* stopped by ps_pause: ps_resume or ps_stop is still to come */
+	volatile bool is_starting; /* a call that is left meanwhile leaves some counters disabled */
+	bool is_ended;             /* the task */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
 	struct ps__counters counters;
 	struct ps__fast_path fast_path;

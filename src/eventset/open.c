@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 #include "eventset/take.h"
@@ -317,11 +318,10 @@ static bool is_open_for_caller(const struct ps_eventset *set)
 	        set->calls.owner == ps__thread_number());
 }
 
-int ps__set_open(struct ps_eventset *set)
+static int open_for_caller(struct ps_eventset *set)
 {
-	if (is_open_for_caller(set))
-		return PS_OK;
 	int result = open_counters(set);
+
 	if (result != PS_OK) {
 		close_counters(set);
 		return result;
@@ -343,6 +343,19 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
+/* It allocates: a jump out of a handler must not leave it. */
+int ps__set_open(struct ps_eventset *set)
+{
+	struct ps__held held;
+
+	if (is_open_for_caller(set))
+		return PS_OK;
+	ps__signals_hold(&held);
+	int result = open_for_caller(set);
+	ps__signals_release(&held);
+	return result;
+}
+
 /* An exec enables once, the shares of tasks are counted since they were opened, and threads that
  * were missed may be there for good by now. */
 static bool opens_anew(const struct ps_eventset *set)
@@ -352,6 +365,15 @@ static bool opens_anew(const struct ps_eventset *set)
 	       set->counters.target.tells_tasks;
 }
 
+static void close_changed(struct ps_eventset *set)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	close_counters(set);
+	ps__signals_release(&held);
+}
+
 /* The open counters were chosen for a task that was pinned, or was not; or they count one start
  * only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
@@ -359,6 +381,6 @@ int ps__set_reopen_if_changed(struct ps_eventset *set)
 	if (set->counters.backend &&
 	    ((set->attribution.method->has_changed && set->attribution.method->has_changed(set)) ||
 	     opens_anew(set)))
-		close_counters(set);
+		close_changed(set);
 	return ps__set_open(set);
 }

@@ -95,13 +95,16 @@ static int pause_end(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	pause_note_move(set);
+	set->is_starting = true;
+	atomic_signal_fence(memory_order_seq_cst);
 	ps__set_begin_running(set);
-	set->is_paused = false;
 	result = set->counters.backend->ops->start(set->counters.backend);
 	if (__builtin_expect(result == PS_OK, 1))
-		return PS_OK;
-	set->is_paused = true;
-	set->state = PS__SET_STOPPED;
+		set->is_paused = false;
+	else
+		set->state = PS__SET_STOPPED;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->is_starting = false;
 	return result;
 }
 

@@ -184,6 +184,15 @@ static void doubt_places(struct ps_eventset *set)
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }
 
+/* Of a set's counters some may count, and some not. So none does, and the next start leaves out
+ * what was counted. */
+static void undo_start(struct ps_eventset *set)
+{
+	set->counters.backend->ops->stop(set->counters.backend);
+	set->state = PS__SET_UNFETCHED;
+	set->is_starting = false;
+}
+
 static int recover(struct ps_eventset *set)
 {
 	if (!set->recorder.recording)
@@ -208,6 +217,8 @@ static int recover(struct ps_eventset *set)
 		recover_write(set);
 	set->recorder.pending.stage = PS__STAGE_NONE;
 	end_sequence(set);
+	if (set->is_starting)
+		undo_start(set);
 	return PS_OK;
 }
 

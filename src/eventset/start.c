@@ -126,13 +126,11 @@ static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
 }
 
 /* Does all that can be done before the counters are enabled: anything after that is counted. */
-static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
+static inline __attribute__((always_inline)) int start_prepared(struct ps_eventset *set)
 {
-	int result = prepare(set);
-
-	if (result != PS_OK)
-		return result;
 	enum ps__set_state before = set->state;
+	int result;
+
 	ps__set_begin_balance(set);
 	ps__set_begin_running(set);
 	set->attribution.has_left = false;
@@ -157,6 +155,20 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	}
 	set->recorder.must_clear = false;
 	set->state = before;
+	return result;
+}
+
+static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
+{
+	int result = prepare(set);
+
+	if (result != PS_OK)
+		return result;
+	set->is_starting = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	result = start_prepared(set);
+	atomic_signal_fence(memory_order_seq_cst);
+	set->is_starting = false;
 	return result;
 }
 

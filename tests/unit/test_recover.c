@@ -72,6 +72,78 @@ START_TEST(a_left_reading_of_records_is_not_called_exact)
 }
 END_TEST
 
+static int (*real_ioctl)(int fd, unsigned long request, unsigned long argument);
+static const struct ps_eventset *enabled;
+static bool enables_before;
+
+/* While the set is opened, no handler comes. */
+static int leave_control(int fd, unsigned long request, unsigned long argument)
+{
+	if (enabled->state != PS__SET_RUNNING)
+		return real_ioctl(fd, request, argument);
+	ps__os.ioctl = real_ioctl;
+	if (enables_before)
+		real_ioctl(fd, request, argument);
+	siglongjmp(back, 1);
+}
+
+/* The jump comes when the first counter is about to be enabled, or just was. */
+static void leave_when_enabled(struct ps_eventset *set, int (*call)(struct ps_eventset *set))
+{
+	enabled = set;
+	real_ioctl = ps__os.ioctl;
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.ioctl = leave_control;
+		call(set);
+		ck_abort_msg("the call enables no counter");
+	}
+}
+
+/* _i: the counter was enabled, 1; it isn't the first start, 2. */
+START_TEST(a_start_that_is_left_is_made_again)
+{
+	struct ps_eventset *set = scene_set("page-faults", "minor-faults", NULL);
+	uint64_t timestamp = 0;
+
+	enables_before = _i & 1;
+	scene_count_on(0, 1);
+	if (_i & 2) {
+		check_ok(ps_start(set));
+		scene_count_on(0, 5);
+		check_ok(ps_stop(set, scene.root, NULL, NULL));
+	}
+	leave_when_enabled(set, ps_start);
+	scene_count_on(0, 3);
+	check_ok(ps_start(set));
+	scene_count_on(1, 2);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", timestamp), 2);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* _i: the counter was enabled. */
+START_TEST(a_resumption_that_is_left_is_made_again)
+{
+	struct ps_eventset *set = scene_started("page-faults", "minor-faults", NULL);
+	uint64_t timestamp = 0;
+
+	enables_before = _i;
+	scene_count_on(0, 5);
+	check_ok(ps_pause(set));
+	leave_when_enabled(set, ps_resume);
+	scene_count_on(0, 3);
+	ck_assert_int_eq(ps_eventset_is_paused(set), 1);
+	check_ok(ps_resume(set));
+	scene_count_on(1, 2);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", timestamp), _i ? 10 : 7);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 #ifdef STEP_IS_POSSIBLE
 
 /* The processor stops after each instruction of what is written, and of its repair: the fake's
@@ -320,6 +392,8 @@ int main(void)
 	    tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
 	tcase_add_loop_test(scene_case_instances(suite, "per-CPU"),
 	                    a_left_reading_of_per_cpu_counters_stays_exact, 0, 2);
+	tcase_add_loop_test(tests, a_start_that_is_left_is_made_again, 0, 4);
+	tcase_add_loop_test(tests, a_resumption_that_is_left_is_made_again, 0, 2);
 #ifdef STEP_IS_POSSIBLE
 	TCase *last_cpu = scene_case_last_cpu(suite, "last CPU");
 	tcase_add_test(last_cpu, a_new_reading_whose_repair_is_left_is_not_forgotten);
