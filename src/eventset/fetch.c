@@ -9,29 +9,13 @@
 /* Assigns what was counted since the last fetch. Returns flags. */
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot, size_t instance)
 {
-	size_t width = ps__recording_width(set->recorder.recording);
 	const uint64_t *totals = ps__set_totals(set, instance);
 	uint64_t *assigned = ps__set_assigned(set, instance);
-	uint16_t flags = 0;
 
 	ps__set_change_words(set, slot->counts, assigned, totals);
-	for (size_t word = 0; word < width; word++) {
-		uint64_t total = totals[word];
-		uint64_t known = assigned[word];
-		/* A counter that went back was reset behind our back: it has counted `total`
-		 * since. */
-		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
-			known = 0;
-			flags |= PS__MARK_WENT_BACK;
-		}
-		uint64_t count = slot->counts[word];
-		ps__set_change_word(set, word, count);
-		slot->counts[word] = count + total - known;
-		atomic_signal_fence(memory_order_seq_cst);
-		assigned[word] = total;
-	}
+	bool went_back = ps__set_assign_words(set, slot->counts, assigned, totals, 0);
 	ps__set_changed_words(set);
-	return flags;
+	return went_back ? PS__MARK_WENT_BACK : 0;
 }
 
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)

@@ -26,19 +26,31 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
+/* A word is done, or not. What was being assigned to a slot is all assigned to it: the task may be
+ * elsewhere now, and a part's times and counts would be of other times. */
+static void undo_word(struct ps_eventset *set)
+{
+	const struct ps__undo *undo = &set->recorder.undo;
+	size_t index = undo->index;
+
+	if (index != SIZE_MAX && undo->others[index] != (undo->final ? undo->final[index] : 0))
+		undo->words[index] = undo->before;
+	if (undo->final && ps__set_assign_words(set, undo->words, undo->others, undo->final,
+	                                        index == SIZE_MAX ? 0 : index))
+		set->counters.backend->went_back = true;
+}
+
 static void undo_change(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->recorder.recording),
-	       index = set->recorder.undo.index;
+	size_t width = ps__recording_width(set->recorder.recording);
 	struct ps__undo *undo = &set->recorder.undo;
 
 	if (undo->slot) {
 		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
 		memcpy(undo->assigned, undo->saved + width, width * sizeof *undo->saved);
 	}
-	if (undo->words && index != SIZE_MAX &&
-	    undo->others[index] != (undo->final ? undo->final[index] : 0))
-		undo->words[index] = undo->before;
+	if (undo->words)
+		undo_word(set);
 	ps__set_change_end(set);
 	ps__set_changed_words(set);
 }

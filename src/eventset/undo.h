@@ -26,6 +26,30 @@ static inline void ps__set_change_word(struct ps_eventset *set, size_t index, ui
 	set->recorder.undo.index = index;
 	atomic_signal_fence(memory_order_seq_cst);
 }
+/* From this word on adds what was counted since it was assigned. True: a counter went back. */
+static inline bool ps__set_assign_words(struct ps_eventset *set, uint64_t *counts,
+                                        uint64_t *assigned, const uint64_t *totals, size_t first)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	bool went_back = false;
+
+	for (size_t word = first; word < width; word++) {
+		uint64_t total = totals[word];
+		uint64_t known = assigned[word];
+		/* A counter that went back was reset behind our back: it has counted `total`
+		 * since. */
+		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
+			known = 0;
+			went_back = true;
+		}
+		uint64_t count = counts[word];
+		ps__set_change_word(set, word, count);
+		counts[word] = count + total - known;
+		atomic_signal_fence(memory_order_seq_cst);
+		assigned[word] = total;
+	}
+	return went_back;
+}
 static inline void ps__set_changed_words(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);

@@ -62,6 +62,24 @@ void here_pin(void)
 	ck_assert_int_eq(sched_setaffinity(0, sizeof mask, &mask), 0);
 }
 
+void here_move(unsigned step)
+{
+	cpu_set_t all, one;
+
+	if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+		return;
+	for (int cpu = 0, rest = (int)(step % (unsigned)CPU_COUNT(&all)); cpu < CPU_SETSIZE;
+	     cpu++) {
+		if (!CPU_ISSET((size_t)cpu, &all) || rest-- > 0)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET((size_t)cpu, &one);
+		sched_setaffinity(0, sizeof one, &one);
+		break;
+	}
+	sched_setaffinity(0, sizeof all, &all);
+}
+
 bool here_may_count(const char *event)
 {
 	struct ps_eventset *set = NULL;

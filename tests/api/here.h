@@ -35,6 +35,7 @@ int here_run(Suite *suite); /* main's: runs the suite, returns the exit status *
 int here_run_if_counted(Suite *suite);
 
 void here_pin(void);                    /* the calling thread, to the CPU where it is */
+void here_move(unsigned step);          /* each step to the next CPU, if it may run on several */
 bool here_may_count(const char *event); /* else ps_error_detail says why not */
 size_t here_count_descriptors(void);    /* of this process; the count's own is one of them */
 long long here_sum(const char *event, uint64_t timestamp); /* of the parts of a reading */

@@ -9,7 +9,6 @@
 #include "support/resident.h"
 #include "support/small.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,24 +18,6 @@
 
 #define JUMPS 150
 #define ROWS  100000
-
-static void move(unsigned step)
-{
-	cpu_set_t all, one;
-
-	if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
-		return;
-	for (int cpu = 0, rest = (int)(step % (unsigned)CPU_COUNT(&all)); cpu < CPU_SETSIZE;
-	     cpu++) {
-		if (!CPU_ISSET((size_t)cpu, &all) || rest-- > 0)
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET((size_t)cpu, &one);
-		sched_setaffinity(0, sizeof one, &one);
-		break;
-	}
-	sched_setaffinity(0, sizeof all, &all);
-}
 
 typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread);
@@ -79,7 +60,7 @@ static void storm(int which, reading *read, bool makes_new)
 		here_touch();
 		done++;
 		if (which >= HERE_MODES && step % 16 == 0)
-			move(step);
+			here_move(step);
 		if (makes_new)
 			timestamp = 0;
 		read_in_storm(read, set, &timestamp);
@@ -137,7 +118,7 @@ START_TEST(a_history_that_jumps_left_holds_all)
 		here_touch();
 		done++;
 		if (step % 4 == 0)
-			move(step / 4);
+			here_move(step / 4);
 		read_in_storm(ps_accum, set, &timestamp);
 	}
 	storm_end();

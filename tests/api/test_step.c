@@ -49,6 +49,7 @@ struct trial {
 	bool is_slow;       /* it doesn't go the fast path */
 	bool is_twice;      /* the call after the one that was left is left, too */
 	bool is_new;        /* it makes a new reading */
+	bool is_moved;      /* the thread is elsewhere when the next call is made */
 	bool accumulated;   /* the reading has a base, by ps_accum just before */
 	uint64_t timestamp; /* of the one reading that has everything; with is_new, of the latest */
 	long long done;
@@ -189,6 +190,8 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 			touch(&trial);
 			leave_after(&trial, steps - REHEARSALS);
 		}
+		if (trial.is_moved)
+			here_move((unsigned)steps);
 		check_values(&trial, steps);
 	}
 	ck_assert_int_lt(steps, MOST_STEPS);
@@ -212,6 +215,7 @@ STEP_TEST(a_reading_after_it_was_accumulated, .call = ps_read, .accumulated = tr
 STEP_TEST(a_new_reading, .call = ps_read, .is_new = true)
 STEP_TEST(a_new_reading_that_is_accumulated, .call = ps_accum, .is_new = true)
 STEP_TEST(a_reading_that_is_updated_on_the_slow_path, .call = ps_read, .is_slow = true)
+STEP_TEST(a_reading_whose_thread_moves, .call = ps_read, .is_slow = true, .is_moved = true)
 STEP_TEST(a_reading_that_is_left_twice, .call = ps_read, .is_twice = true)
 STEP_TEST(a_reading_that_is_left_twice_on_the_slow_path, .call = ps_accum, .is_slow = true,
           .is_twice = true)
@@ -233,6 +237,7 @@ static void add_tests(Suite *suite)
 	ADD(a_new_reading, 1);
 	ADD(a_new_reading_that_is_accumulated, 1);
 	ADD(a_reading_that_is_updated_on_the_slow_path, 2);
+	ADD(a_reading_whose_thread_moves, 2);
 	ADD(a_reading_that_is_left_twice, 1);
 	ADD(a_reading_that_is_left_twice_on_the_slow_path, 1);
 	ADD(a_reading_that_is_accumulated_on_the_slow_path, 2);
