@@ -57,7 +57,7 @@ static int tree_add_text(const struct collect_report *report, const struct ps_pa
 	    .types = settings->types,
 	    .cache_level = settings->cache_level,
 	    .width = settings->width,
-	    .flags = (settings->flags & PS_PATHS_RAW ? PS_PRINT_RAW : 0) |
+	    .flags = PS__PRINT_UNKNOWN | (settings->flags & PS_PATHS_RAW ? PS_PRINT_RAW : 0) |
 	             (settings->flags & PS_PATHS_UTF8 ? PS_PRINT_UTF8 : 0) |
 	             (settings->flags & PS_PATHS_COLOUR ? PS_PRINT_COLOUR : 0) |
 	             (settings->flags & PS_PATHS_IDLE ? PS_PRINT_IDLE : 0) |

@@ -97,7 +97,7 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	             (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
 	             (options->layout == STAT_LAYOUT_BY ? PS_PRINT_EACH : 0) |
-	             (options->metrics.count ? 0 : PS__PRINT_ALL_METRICS) |
+	             (options->metrics.count ? PS__PRINT_UNKNOWN : PS__PRINT_ALL_METRICS) |
 	             (types ? PS_PRINT_FLAT : 0) | options->look.flags};
 }
 

@@ -308,3 +308,10 @@ int ps_print_legend(const struct ps_value *values, size_t count, size_t width, F
 	ps__buffer_clear(&lines);
 	return ps__buffer_finish(&buffer, stream);
 }
+
+void ps__known_add_unknown(struct ps__buffer *buffer, const char *metric)
+{
+	ps__buffer_add(
+	    buffer, "%-11s  not known: its formula divides by 0 or overflows, or lacks a count\n",
+	    metric);
+}

@@ -72,5 +72,7 @@ bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
  * PS__KNOWN_INDENT characters. */
 #define PS__KNOWN_INDENT 13
 void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known);
+/* A line for a metric that has a number nowhere, though its events are counted. */
+void ps__known_add_unknown(struct ps__buffer *buffer, const char *metric);
 
 #endif

@@ -42,6 +42,7 @@ struct ps__path_metric {
 	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
 	struct ps__metric_ask ask;
 	size_t operands[PS__METRIC_MOST_OPERANDS]; /* events */
+	bool has_number;                           /* text: in some line */
 };
 
 struct ps__path_table {

@@ -173,7 +173,7 @@ static void path_text_set_value(struct path_text *text, size_t line, size_t colu
 }
 
 static void path_text_set_metric(struct path_text *text, size_t line, size_t column,
-                                 const struct ps__path_metric *metric)
+                                 struct ps__path_metric *metric)
 {
 	struct path_line about = path_text_line(text, line);
 	struct ps__look look = path_text_look(text, metric->ask.metric->unit, 1);
@@ -183,6 +183,7 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 		return;
 	ps__known_note_metric(&text->known, &value);
 	ps__known_add_metric(&text->cell, &value, &look);
+	metric->has_number |= text->cell.length > 0;
 	path_text_set_number(text, line, column,
 	                     text->cell.length > 0 &&
 	                         ps__known_is_user_only(value.status, value.flags));
@@ -409,6 +410,10 @@ static int path_text_add_legend(struct path_text *text)
 			ps__buffer_add(&lines,
 			               "%-11s  nothing is known to have been counted there\n", "-");
 		ps__known_add_legend(&lines, &text->known);
+		for (size_t i = 0; i < text->table->metric_count; i++) {
+			if (!text->table->metrics[i].has_number)
+				ps__known_add_unknown(&lines, text->table->metrics[i].name);
+		}
 		code = ps__path_faults_add(text->table, &lines);
 	}
 	ps__buffer_add(text->buffer, "%s", lines.length ? "\n" : "");

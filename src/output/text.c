@@ -27,18 +27,16 @@ static void text_add_origin(const struct ps__text *text, struct ps__buffer *line
 }
 
 /* The metrics that the command's user chose, and of which no line has a number. Their events are
- * counted; those of a program may be for other sets. */
+ * counted. */
 static void text_add_unknown(const struct ps__text *text, struct ps__buffer *lines)
 {
 	const struct ps__grid_column *columns = text->grid.columns + text->grid.first_derived;
 
-	if ((text->options.flags & (PS__PRINT_REPORT | PS__PRINT_ALL_METRICS)) != PS__PRINT_REPORT)
+	if (!(text->options.flags & PS__PRINT_UNKNOWN))
 		return;
 	for (size_t metric = 0; metric < text->table.metric_count; metric++) {
 		if (columns[metric].width == 0)
-			ps__buffer_add(
-			    lines, "%-11s  not known: its formula divides by 0, or lacks a count\n",
-			    text->table.metrics[metric].name);
+			ps__known_add_unknown(lines, text->table.metrics[metric].name);
 	}
 }
 

@@ -34,6 +34,8 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 #define PS__PRINT_REPORT (1u << 31)
 /* Nobody chose the metrics: they are all that the events allow. */
 #define PS__PRINT_ALL_METRICS (1u << 30)
+/* Names the metrics of which no line has a number. */
+#define PS__PRINT_UNKNOWN (1u << 29)
 
 /* text_cell.c: the headings, or a line, into the grid. */
 void ps__text_set_headings(struct ps__text *text);
