@@ -68,8 +68,7 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *   PS_EINVAL - an argument is NULL; a snapshot is of another set, or of other
  *       events; from is later than to
  *   PS_EBUF - the array is too small
- *   PS_ENOEVST - nothing was counted on the hardware threads of the component between
- *       the two, not even time: the task was elsewhere, or the set stopped or paused
+ *   PS_ENOEVST - the set met no hardware thread of the component
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *

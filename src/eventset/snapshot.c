@@ -155,10 +155,11 @@ struct difference {
 	_Atomic uint64_t *row;
 };
 
-/* The row of a slot's difference. False if nothing was counted there, not even time. */
-static bool subtract(const struct difference *difference, size_t index)
+/* The row of a slot's difference to a snapshot. False if nothing was counted there, not even time.
+ */
+static bool subtract(const struct difference *difference, size_t index,
+                     const struct ps_snapshot *from)
 {
-	const struct ps_snapshot *from = difference->from;
 	const uint64_t *to = ps__snapshot_part(difference->to, index) + 1;
 	const uint64_t *before =
 	    from && index < from->count ? ps__snapshot_part(from, index) + 1 : NULL;
@@ -239,19 +240,36 @@ static int check_scopes(const struct difference *difference)
 	return PS_OK;
 }
 
+/* Returns the number of parts; 0: the set met none of these hardware threads. */
+static size_t add_slots(const struct difference *difference, struct ps_value *sums)
+{
+	size_t parts = 0, zero = SIZE_MAX;
+
+	for (size_t index = 0; index < difference->to->count; index++) {
+		if (!ps__component_has_cpu(difference->component,
+		                           difference->set->recorder.met[index]->cpu))
+			continue;
+		if (subtract(difference, index, difference->from))
+			add_slot(difference, index, sums, &parts);
+		else if (subtract(difference, index, NULL))
+			zero = index;
+	}
+	/* It was there, and has counted nothing since. */
+	if (parts == 0 && zero != SIZE_MAX) {
+		subtract(difference, zero, difference->to);
+		add_slot(difference, zero, sums, &parts);
+	}
+	return parts;
+}
+
 static int sum_up(const struct difference *difference, struct ps_value *values)
 {
-	size_t events = difference->set->events.count, parts = 0;
+	size_t events = difference->set->events.count;
 	struct ps_value *sums = ps__os_calloc(events, sizeof *sums);
 
 	if (!sums)
 		return ps__fail_memory("the difference of two snapshots");
-	for (size_t index = 0; index < difference->to->count; index++) {
-		if (ps__component_has_cpu(difference->component,
-		                          difference->set->recorder.met[index]->cpu) &&
-		    subtract(difference, index))
-			add_slot(difference, index, sums, &parts);
-	}
+	size_t parts = add_slots(difference, sums);
 	for (size_t event = 0; parts > 0 && event < events; event++) {
 		ps__value_finish(&sums[event]);
 		values[event] = sums[event];
@@ -259,8 +277,8 @@ static int sum_up(const struct difference *difference, struct ps_value *values)
 	ps__os_free(sums);
 	return parts > 0 ? PS_OK
 	                 : ps__fail(PS_ENOEVST,
-	                            "ps_snapshot_difference: nothing was counted between the two "
-	                            "snapshots on the hardware threads of that component");
+	                            "ps_snapshot_difference: the set met no hardware thread of "
+	                            "that component");
 }
 
 int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapshot *from,

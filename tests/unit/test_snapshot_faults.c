@@ -127,6 +127,17 @@ START_TEST(what_is_no_interval_is_refused)
 	check_fails(ps_snapshot_difference(set, first, last, thread_component(2), &value, 1),
 	            PS_ENOEVST);
 	ck_assert_int_eq(value.value, 42);
+	/* Where it was, nothing is a count, too: also if the clock stood still. */
+	scene_count_on(0, 3);
+	check_ok(ps_snapshot_take(set, &last));
+	check_ok(ps_snapshot_difference(set, first, last, thread_component(0), &value, 1));
+	ck_assert_int_eq(value.value, 3);
+	struct ps_snapshot *same = taken(set);
+	check_ok(ps_snapshot_difference(set, last, same, NULL, &value, 1));
+	ck_assert_int_eq(value.value, 0);
+	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
+	check_fails(ps_snapshot_difference(set, last, same, thread_component(2), &value, 1),
+	            PS_ENOEVST);
 	/* Other events are another matter. */
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_ok(ps_eventset_add(set, "minor-faults"));
@@ -141,6 +152,7 @@ START_TEST(what_is_no_interval_is_refused)
 	ps_eventset_destroy(set);
 	ps_snapshot_destroy(first);
 	ps_snapshot_destroy(last);
+	ps_snapshot_destroy(same);
 	ps_snapshot_destroy(foreign);
 	ps_eventset_destroy(other);
 }
