@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What formulas mean by names that are no events: numbers of the machine ("#num_cpus" and the like,
- * in any case), questions about an event; and the unit in which they have an event. */
+/* Gives formulas what they name beside counts: numbers of the machine ("#num_cpus" and the like, in
+ * any case) and answers about an event. It also knows the unit in which formulas have an event. */
 #include "analysis/formula.h"
 #include "arch/arch.h"
 #include "base/os.h"

@@ -120,7 +120,7 @@ struct ps__metric_values {
 	double scales[PS__METRIC_MOST_OPERANDS];
 	struct ps__formula_machine machine;
 };
-/* Of an event with this scale. */
+/* Sets the sum of an operand, whose event has this scale. */
 void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
                     size_t operand, const struct ps_value *sum, double scale);
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,

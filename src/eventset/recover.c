@@ -196,8 +196,8 @@ static void doubt_places(struct ps_eventset *set)
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }
 
-/* Of a set's counters some may count, and some not. So none does, and the next start leaves out
- * what was counted. */
+/* The start that was left has enabled some counters, or all, or none. All are stopped, and the next
+ * start leaves out what they counted. */
 static void undo_start(struct ps_eventset *set)
 {
 	set->counters.backend->ops->stop(set->counters.backend);

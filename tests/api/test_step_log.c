@@ -127,7 +127,8 @@ static void leave_each(calling *call)
 
 	signal(SIGTRAP, count_step);
 	while (was_left && steps < MOST_STEPS) {
-		/* Two in full: then the one that is left takes the usual way. */
+		/* Two whole records come first, so that the call that is left takes the fast path.
+		 */
 		for (int i = 0; i < 2; i++) {
 			prepare(stream, 3 * steps + i);
 			check_ok(ps_log_write(stream));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a formula's names mean: an event's number and its unit, numbers of the machine, questions;
- * and how a result is known. */
+/* Tests what a formula's names mean (an event's number and its unit, numbers of the machine,
+ * questions), and how a result is known. */
 #include "analysis/formula.h"
 #include "arch/arch.h"
 #include "base/os.h"
@@ -94,7 +94,7 @@ START_TEST(a_package_without_dies_in_the_tree_is_one_die)
 }
 END_TEST
 
-/* What is not known of a core's other hardware threads. */
+/* The count of a CPU tells nothing of the core's other hardware threads. */
 START_TEST(counts_of_cpus_are_of_whole_cores_where_those_have_one_thread)
 {
 	ck_assert(number_on("core:2 pu:1", true, "#core_wide") == 1);
