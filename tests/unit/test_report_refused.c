@@ -4,6 +4,7 @@
  */
 #include "output/report.h"
 #include "support/skip.h"
+#include "support/small.h"
 #include "test_report.h"
 
 #include <errno.h>
@@ -121,7 +122,7 @@ END_TEST
 START_TEST(no_memory_at_any_allocation_is_an_error_and_writes_nothing)
 {
 	struct ps_paths_options options = options_with(0);
-	unsigned nth = 0;
+	unsigned step = (unsigned)ps_test_size(1, 5), nth = 0;
 	int code;
 
 	run_program();
@@ -136,7 +137,7 @@ START_TEST(no_memory_at_any_allocation_is_an_error_and_writes_nothing)
 		char *text = NULL;
 		size_t bytes;
 		FILE *stream = open_memstream(&text, &bytes);
-		fake_fail(FAKE_ALLOCATE, ++nth, ENOMEM);
+		fake_fail(FAKE_ALLOCATE, nth += step, ENOMEM);
 		code = ps_paths_export(regions.paths, (enum ps_format)_i, &options, stream);
 		fclose(stream);
 		ck_assert_int_eq(fake_fail_happened(), code != PS_OK);
