@@ -271,11 +271,16 @@ int ps__log_next_block(struct ps_log_stream *stream)
 /* The numbers of the records that follow leave one out, so they need another block. */
 int ps__log_lose(struct ps_log_stream *stream, int code)
 {
+	struct ps__held held;
+
+	/* The three numbers tell of the same records: a jump in between would leave them apart. */
+	ps__signals_hold(&held);
 	ps__log_end_block(stream);
 	stream->attempts++;
 	if (stream->page.block)
 		stream->page.block->lost++;
 	atomic_fetch_add_explicit(&stream->log->lost, 1, memory_order_relaxed);
+	ps__signals_release(&held);
 	return code;
 }
 
