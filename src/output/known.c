@@ -53,7 +53,7 @@ static const struct word flags[] = {
      "the counter was off for a while: some events were missed"},
     {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
     {PS_VALUE_SAMPLED, "sampled",
-     "not all visits were counted: an estimate from those that were; the total is exact"},
+     "an estimate from samples: of a region's visits, or of an event (sampled NAME)"},
     {PS_VALUE_PAUSED, "paused",
      "the event was paused at times: what happened meanwhile isn't in the count"},
 };
@@ -134,10 +134,13 @@ bool ps__known_has_number(enum ps_status status)
 
 bool ps__known_has_place(const struct ps_value *value)
 {
+	/* Something was missed, and nobody knows where. */
+	const uint32_t incomplete = PS_VALUE_SAMPLED | PS_VALUE_INTERRUPTED | PS_VALUE_WENT_BACK;
 	bool has_number = value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 
-	return has_number && (value->attribution == PS_ATTRIBUTION_EXACT ||
-	                      value->attribution == PS_ATTRIBUTION_PINNED);
+	return has_number && !(value->flags & incomplete) &&
+	       (value->attribution == PS_ATTRIBUTION_EXACT ||
+	        value->attribution == PS_ATTRIBUTION_PINNED);
 }
 
 bool ps__known_is_user_only(enum ps_status status, uint32_t all)

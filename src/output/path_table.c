@@ -140,8 +140,7 @@ static bool path_table_knows_where(const struct ps__path_table *table, size_t ro
 {
 	const struct ps_visits *visits = &table->rows[row].path->visits;
 
-	return all->parts && ps__known_has_place(&all->value) &&
-	       !(all->value.flags & PS_VALUE_SAMPLED) && visits->counted == visits->count;
+	return all->parts && ps__known_has_place(&all->value) && visits->counted == visits->count;
 }
 
 static void path_table_fill_absent(struct ps__path_table *table)

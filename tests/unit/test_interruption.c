@@ -4,7 +4,10 @@
  * does: the thread ran, and their enabled time stood still. Sleeping and being switched often is no
  * such thing. tests/api/test_prctl.c has the real kernel.
  */
+#include "eventset/eventset.h"
 #include "support/scene.h"
+
+#include <stdlib.h>
 
 #define EVENT       "page-faults"
 #define MILLISECOND UINT64_C(1000000)
@@ -87,10 +90,41 @@ START_TEST(work_while_the_set_is_stopped_is_no_interruption)
 }
 END_TEST
 
+/* A switch is processor time, too, and as slow as the machine. _i: is it slow? */
+START_TEST(switches_may_take_as_long_as_starts)
+{
+	struct ps_eventset *set = begin();
+
+	set->counters.backend->start_ns =
+	    _i ? set->counters.backend->instances * MILLISECOND / 4 : 0;
+	switches += 10;
+	pass(100 * MILLISECOND, 40 * MILLISECOND, 30 * MILLISECOND);
+	ck_assert_int_eq(stop(set), !_i);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Nobody knows where the task was meanwhile. */
+START_TEST(what_was_missed_is_0_nowhere)
+{
+	struct ps_eventset *set = begin();
+
+	pass(50 * MILLISECOND, 50 * MILLISECOND, 20 * MILLISECOND);
+	ck_assert(stop(set));
+	char *csv = scene_text(PS_FORMAT_CSV);
+	ck_assert_ptr_nonnull(strstr(csv, "\nThread,0,0,Thread 0,Core 0," EVENT ",5,"));
+	ck_assert_ptr_nonnull(strstr(csv, "\nThread,1,1,Thread 1,Core 1," EVENT ",,"));
+	free(csv);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, time_without_counting_is_flagged_at_the_stop);
 	tcase_add_test(tests, sleep_and_context_switches_are_no_interruption);
+	tcase_add_loop_test(tests, switches_may_take_as_long_as_starts, 0, 2);
+	tcase_add_test(tests, what_was_missed_is_0_nowhere);
 	tcase_add_test(tests, work_while_the_set_is_stopped_is_no_interruption);
 }
 
