@@ -51,11 +51,17 @@ struct ps_session_record {
 	 */
 	const struct ps_record *record;
 	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
-	uint64_t period;          /* of a sample: how many events it stands for */
+	/* Of a sample: how many events it stands for; 0: not known, of a software event or a
+	 * tracepoint with a frequency */
+	uint64_t period;
 	struct ps_thread *thread; /* the hardware thread it was written on; NULL without a root */
 };
 
-/** Hears one record. It may call ps_session_stop, and no other call of the session. */
+/**
+ * Hears one record. It may call ps_session_stop, and no other call of the session. It should
+ * return: if it is left by a jump or by its thread's cancellation, it hears the record again, which
+ * is counted once.
+ */
 typedef void ps_session_hear(void *context, const struct ps_session_record *heard);
 
 /** Who hears the records; a function may be NULL. */
@@ -93,6 +99,9 @@ struct ps_session_stats {
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
+	/* With PS_SESSION_CLOSE: rings that may have had no room for records, of which no record
+	 * tells. Those are not in lost. Else 0: the kernel's count tells */
+	uint64_t full_rings;
 	/* Samples that the kernel gave the id of another session's or sampler's event, while
 	 * several events of this session may have written them: neither heard nor in a sum */
 	uint64_t unassigned;
@@ -232,7 +241,9 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
  * Reads the kernel's count of an event in all threads. The samples are taken of these.
  *
  * The count begins when the event has its ring: of what happens meanwhile, some microseconds,
- * samples may be written that are not in the count.
+ * samples may be written that are not in the count. Linux ends the observation of a task that
+ * begins a program which is set-user-ID, has capabilities or can't be read: the count has what came
+ * before.
  *
  * event - as counted by ps_session_add, from 0
  *
@@ -261,6 +272,8 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
  *   PS_EINVAL - an argument is NULL; the session has no root; the component is of another topology
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOEVST - there is no sample of it below the component
+ *   PS_ENOSUPP - it is a software event or a tracepoint with a frequency: the kernel doesn't tell
+ *       how many events a sample stands for
  *   PS_ECLOST - it is the parent's session
  */
 PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
@@ -270,7 +283,8 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
  * Stores the sums of all samples so far in the tree, as a reading of each hardware thread that had
  * one. Its events are called "sampled NAME": readings of counts have other names, and no total adds
  * the two. ps_component_total gives them, and all formats show them, with
- * PS_STATUS_SCALED and PS_VALUE_SAMPLED. They stay when the session is destroyed.
+ * PS_STATUS_SCALED and PS_VALUE_SAMPLED. They stay when the session is destroyed. An event has no
+ * reading where it has no sample, nor where ps_session_sum fails.
  *
  * timestamp - NULL, or receives the reading's, in nanoseconds of CLOCK_MONOTONIC; untouched on
  *     failure
@@ -280,7 +294,7 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
  * Errors:
  *   PS_EINVAL - session is NULL, has no root, or its topology was destroyed
  *   PS_ENOTRUN - it was not started
- *   PS_ENOEVST - there is no sample yet
+ *   PS_ENOEVST - there is no sample yet of an event that ps_session_sum can add up
  *   PS_ENOMEM - out of memory; nothing is stored, and the sums stay
  *   PS_ECLOST - it is the parent's session
  *

@@ -169,6 +169,9 @@ int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words,
 	/* The field that the user left as it was, and must set. */
 	if (error == EACCES && !words->attr.exclude_kernel && !attr->event.kernel_side)
 		consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
+	/* The kernel looks at it only if a call chain is asked for, too. */
+	if (error == EOVERFLOW)
+		consider_field(&search, &attr->made, PS_ATTR_SAMPLE_MAX_STACK);
 	consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);
 	for (int field = PS__ATTR_FIELDS - 1; field >= 0; field--) {
 		if (field != PS_ATTR_SAMPLE_TYPE)

@@ -148,8 +148,9 @@ static int explain(const struct ps_attr *attr, const struct ps__blame *blame)
 		return ps__fail(PS_ENOSUPP, "'%s': the event's PMU has no %s%s (%s)",
 		                attr->event.name, field, other, strerror(EOPNOTSUPP));
 	case EINVAL:
+	case EOVERFLOW:
 		return ps__fail(PS_ENOSUPP, "'%s': this kernel refuses %s%s (%s): %s",
-		                attr->event.name, field, other, strerror(EINVAL),
+		                attr->event.name, field, other, strerror(blame->error),
 		                find_hint(blame->field));
 	case ENOENT:
 		return ps__fail(PS_ENOSUPP, "'%s': no PMU has such an event: %s (%s)",

@@ -40,10 +40,13 @@ struct ps__session_instance {
 
 struct ps__session_ring {
 	struct ps__ring ring;
-	uint64_t id;      /* of the event that is polled */
-	uint64_t last_ns; /* of its latest record, or when all before were read */
-	uint64_t scanned; /* up to which session_attach.c has looked for new tasks */
-	int fd;           /* polled; -1: not, or no more */
+	uint64_t id;          /* of the event that is polled */
+	uint64_t last_ns;     /* of its latest record, or when all before were read */
+	uint64_t scanned;     /* up to which session_attach.c has looked for new tasks */
+	int fd;               /* polled; -1: not, or no more */
+	size_t largest_bytes; /* of its records so far */
+	/* There may have been no room for a record, and no LOST record has told of it */
+	bool may_have_lost;
 };
 
 /* A thread that the attaching knows. */
@@ -85,7 +88,7 @@ struct ps__session_sum {
 	uint64_t timestamp; /* of the newest one */
 };
 
-/* Readings in the tree; all NULL until the first one. */
+/* The readings of an event in the tree; all NULL until the first one. */
 struct ps__session_store {
 	struct ps__recording *recording;
 	struct ps__history **histories; /* by a Thread's place in the topology */
@@ -104,10 +107,10 @@ struct ps_session {
 	struct ps_listener listener;
 	struct ps__task task; /* the process; not open if it is the caller's */
 	struct ps__session_lists lists;
-	struct ps__session_sum *sums; /* for each event all Threads of the topology */
-	struct ps__session_store store;
-	struct pollfd *polled; /* the stop, and the rings */
-	void *scratch;         /* for a record that wraps */
+	struct ps__session_sum *sums;     /* for each event all Threads of the topology */
+	struct ps__session_store *stores; /* of each event; NULL: nothing was stored */
+	struct pollfd *polled;            /* the stop, and the rings */
+	void *scratch;                    /* for a record that wraps */
 	uint64_t fork_generation;
 	struct ps__session_stop stop;
 	size_t user_events; /* of lists.events: behind them is the leader */
@@ -175,6 +178,12 @@ int ps__session_fail_closed(void);
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes);
 /* session_sum.c. The sum on one hardware thread, by its place in the topology. */
+/* The kernel reports the period of the interval that begins with the sample. For a hardware event
+ * that is much the same as the one that ends; a frequency of a software event makes it any number.
+ */
+bool ps__session_knows_period(const struct ps_session *session, size_t event);
+/* Are the event's samples of user space alone? */
+bool ps__session_is_user_only(const struct ps__event *event);
 struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
                                            size_t thread);
 void ps__session_add_sample(struct ps_session *session, size_t event,

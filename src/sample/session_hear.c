@@ -92,10 +92,12 @@ static struct ps_thread *find_thread(const struct ps_session *session,
 	return ps__topology_thread(root->topology, (int)record->cpu);
 }
 
-/* The number of events that the sample stands for. */
+/* The number of events that the sample stands for; 0: not known. */
 static uint64_t find_period(const struct ps_session *session, size_t event,
                             const struct ps_record *record)
 {
+	if (!ps__session_knows_period(session, event))
+		return 0;
 	if (record->has & PS_RECORD_HAS_PERIOD)
 		return record->period;
 	return session->lists.events[event].attr->event.attr.sample_period;
@@ -125,6 +127,40 @@ static bool parse(struct ps_session *session, struct ps__session_ring *ring, con
 	return true;
 }
 
+static void count_record(struct ps_session *session, struct ps__session_ring *ring, size_t event,
+                         const struct ps_record *record, uint64_t period)
+{
+	session->records++;
+	if (record->type == PS_RECORD_SAMPLE) {
+		session->samples++;
+		ps__session_add_sample(session, event, record, period);
+	} else if (record->type == PS_RECORD_LOST) {
+		session->lost_by_records += record->body.lost;
+		ring->may_have_lost = false;
+	} else if (record->type == PS_RECORD_LOST_SAMPLES) {
+		session->lost_samples += record->body.lost;
+	}
+	/* The start has looked at the older ones. */
+	if (record->type == PS_RECORD_FORK && ring->ring.seen >= ring->scanned)
+		ps__session_note_fork(session, record);
+}
+
+static void tell_listener(const struct ps_session *session, size_t event,
+                          const struct ps_record *record, uint64_t period)
+{
+	ps_session_hear *hear = find_hearer(&session->listener, record->type);
+	bool is_users = event < session->user_events;
+	struct ps_session_record heard = {.record = record,
+	                                  .event = is_users ? event : PS__SESSION_NO_EVENT,
+	                                  .period = period,
+	                                  .thread = find_thread(session, record)};
+
+	if (hear)
+		hear(session->listener.context, &heard);
+}
+
+/* A listener that does not return, by a jump or its thread's end, hears the record again: so it is
+ * counted behind the listener, once. */
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes)
 {
@@ -134,26 +170,10 @@ void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring,
 
 	if (!parse(session, ring, bytes, size_bytes, &event, &record))
 		return;
-	session->records++;
-	if (record.type == PS_RECORD_SAMPLE) {
-		session->samples++;
+	if (ring->largest_bytes < size_bytes)
+		ring->largest_bytes = size_bytes;
+	if (record.type == PS_RECORD_SAMPLE)
 		period = find_period(session, event, &record);
-		ps__session_add_sample(session, event, &record, period);
-	} else if (record.type == PS_RECORD_LOST) {
-		session->lost_by_records += record.body.lost;
-	} else if (record.type == PS_RECORD_LOST_SAMPLES) {
-		session->lost_samples += record.body.lost;
-	}
-	/* The start has looked at the older ones. */
-	if (record.type == PS_RECORD_FORK && ring->ring.seen >= ring->scanned)
-		ps__session_note_fork(session, &record);
-	ps_session_hear *hear = find_hearer(&session->listener, record.type);
-	if (!hear)
-		return;
-	bool is_users = event < session->user_events;
-	struct ps_session_record heard = {.record = &record,
-	                                  .event = is_users ? event : PS__SESSION_NO_EVENT,
-	                                  .period = period,
-	                                  .thread = find_thread(session, &record)};
-	hear(session->listener.context, &heard);
+	tell_listener(session, event, &record, period);
+	count_record(session, ring, event, &record, period);
 }

@@ -13,12 +13,24 @@
 #define LONGEST_POLL_MS 100
 #define CLOSED_POLL_MS  10
 
+/* At no time was there less room than between the first tail and the last head. The kernel tells
+ * of a loss in front of the ring's next record, and there may be none. */
+static void note_full(struct ps__session_ring *from, uint64_t tail)
+{
+	uint64_t head = __atomic_load_n(&from->ring.page->data_head, __ATOMIC_SEQ_CST);
+
+	/* The kernel leaves a byte free. */
+	if (head - tail + from->largest_bytes >= from->ring.data_bytes)
+		from->may_have_lost = true;
+}
+
 /* Up to the head of now: a ring that fills as fast as it is read must not keep the reader from
  * the others. */
 static void drain_ring(struct ps_session *session, struct ps__session_ring *from, uint64_t now_ns)
 {
 	struct ps__ring *ring = &from->ring;
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->seen;
 	const void *bytes;
 	size_t size_bytes;
 
@@ -37,6 +49,7 @@ static void drain_ring(struct ps_session *session, struct ps__session_ring *from
 	}
 	if (from->last_ns < now_ns)
 		from->last_ns = now_ns;
+	note_full(from, tail);
 }
 
 static void drain_rings(struct ps_session *session)

@@ -32,9 +32,13 @@ int ps__session_open_stop(struct ps_session *session)
 	struct stat status;
 	int ends[2];
 
-	if (ps__os.wake.pipe(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-		return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
-		                "a session's pipe: %s", strerror(errno));
+	if (ps__os.wake.pipe(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		if (errno == EMFILE)
+			return ps__fail(PS_ECOUNT, "a session's pipe: %s: raise ulimit -n",
+			                strerror(errno));
+		return ps__fail(errno == ENFILE ? PS_ECOUNT : PS_ESYS, "a session's pipe: %s",
+		                strerror(errno));
+	}
 	if (ps__os.wake.fstat(ends[0], &status) < 0) {
 		int error = errno;
 		ps__os.close(ends[0]);

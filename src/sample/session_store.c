@@ -22,7 +22,8 @@ static int name_column(struct ps__column *column, const struct ps__event *event)
 		return -1;
 	snprintf(name, size, PREFIX "%s", event->name);
 	column->scope = event->scope;
-	column->flags = PS_VALUE_SAMPLED | (event->user_only ? PS_VALUE_USER_ONLY : 0);
+	column->flags =
+	    PS_VALUE_SAMPLED | (ps__session_is_user_only(event) ? PS_VALUE_USER_ONLY : 0);
 	column->is_estimate = true;
 	column->scale = event->scale;
 	snprintf(column->unit, sizeof column->unit, "%s", event->unit);
@@ -31,57 +32,55 @@ static int name_column(struct ps__column *column, const struct ps__event *event)
 	return result;
 }
 
-/* One group, whose times are 0: a sample has none. */
-static struct ps__recording *create_recording(const struct ps_session *session)
+/* One column, and one group, whose times are 0: a sample has none. */
+static struct ps__recording *create_recording(const struct ps__event *event)
 {
-	struct ps__recording *recording = ps__recording_create(session->user_events, 1);
+	struct ps__recording *recording = ps__recording_create(1, 1);
 
-	for (size_t event = 0; recording && event < session->user_events; event++) {
-		struct ps__column *column = &recording->column[event];
-		if (name_column(column, &session->lists.events[event].attr->event) < 0) {
-			ps__recording_free(recording);
-			return NULL;
-		}
-		ps__column_settle(recording, column);
+	if (recording && name_column(&recording->column[0], event) < 0) {
+		ps__recording_free(recording);
+		return NULL;
 	}
+	if (recording)
+		ps__column_settle(recording, &recording->column[0]);
 	return recording;
 }
 
-static int open_store(struct ps_session *session)
+static int open_store(const struct ps_session *session, size_t event)
 {
 	struct ps_topology *topology = session->options.root->topology;
-	struct ps__recording *recording;
+	struct ps__session_store *store = &session->stores[event];
 	int result;
 
-	if (session->store.recording)
+	if (store->recording)
 		return PS_OK;
-	recording = create_recording(session);
-	session->store.histories =
-	    ps__os_calloc(topology->thread_count + 1, sizeof(struct ps__history *));
-	result = recording && session->store.histories
-	             ? ps__recording_bind(recording, topology, NULL)
-	             : ps__fail_memory("the readings of a session");
+	struct ps__recording *recording =
+	    create_recording(&session->lists.events[event].attr->event);
+	store->histories = ps__os_calloc(topology->thread_count + 1, sizeof(struct ps__history *));
+	result = recording && store->histories ? ps__recording_bind(recording, topology, NULL)
+	                                       : ps__fail_memory("the readings of a session");
 	if (result == PS_OK) {
-		session->store.recording = recording;
+		store->recording = recording;
 		return PS_OK;
 	}
 	if (recording)
 		ps__recording_free(recording);
-	ps__os_free(session->store.histories);
-	session->store.histories = NULL;
+	ps__os_free(store->histories);
+	store->histories = NULL;
 	return result;
 }
 
 /* The history of a hardware thread that has samples; all that may fail is done. */
-static int make_room(struct ps_session *session, size_t thread)
+static int make_room(const struct ps_session *session, size_t event, size_t thread)
 {
 	const struct ps_topology *topology = session->options.root->topology;
-	struct ps__history **history = &session->store.histories[thread];
+	struct ps__session_store *store = &session->stores[event];
+	struct ps__history **history = &store->histories[thread];
 
 	if (!*history) {
-		*history = ps__recording_add_history(session->store.recording);
+		*history = ps__recording_add_history(store->recording);
 		if (*history)
-			ps__recording_attach_history(session->store.recording, *history,
+			ps__recording_attach_history(store->recording, *history,
 			                             topology->threads[thread].cpu);
 	}
 	if (*history && ps__history_make_room(*history) == 0)
@@ -89,51 +88,74 @@ static int make_room(struct ps_session *session, size_t thread)
 	return ps__fail_memory("a reading; the sums stay, and come with the next one");
 }
 
-static bool has_samples(const struct ps_session *session, size_t thread)
+/* Counts the hardware threads where the event has samples, and makes room there. */
+static int prepare_event(const struct ps_session *session, size_t event, size_t *with_samples)
 {
-	for (size_t event = 0; event < session->user_events; event++) {
-		if (ps__session_sum_of(session, event, thread)->samples)
-			return true;
+	size_t threads = session->options.root->topology->thread_count + 1;
+	int result = PS_OK;
+
+	if (!ps__session_knows_period(session, event))
+		return PS_OK;
+	for (size_t thread = 0; result == PS_OK && thread < threads; thread++) {
+		if (!ps__session_sum_of(session, event, thread)->samples)
+			continue;
+		result = open_store(session, event);
+		if (result == PS_OK)
+			result = make_room(session, event, thread);
+		++*with_samples;
 	}
-	return false;
+	return result;
 }
 
-static void write_row(const struct ps_session *session, size_t thread, uint64_t timestamp)
+static void write_row(struct ps__history *history, uint64_t periods, uint64_t timestamp)
 {
-	struct ps__history *history = session->store.histories[thread];
 	size_t row = ps__history_append(history, timestamp);
 	struct ps__chunk *chunk = ps__history_chunk(history, row);
 	_Atomic uint64_t *words = ps__history_words(history, chunk, row);
 	uint16_t mark = PS_ATTRIBUTION_EXACT;
 
+	if (periods > INT64_MAX) {
+		periods = INT64_MAX;
+		mark |= PS__MARK_SATURATED;
+	}
 	atomic_store_explicit(&words[0], timestamp, memory_order_release);
 	atomic_store_explicit(&words[1], 0, memory_order_release);
 	atomic_store_explicit(&words[2], 0, memory_order_release);
-	for (size_t event = 0; event < session->user_events; event++) {
-		uint64_t periods = ps__session_sum_of(session, event, thread)->periods;
-		if (periods > INT64_MAX) {
-			periods = INT64_MAX;
-			mark |= PS__MARK_SATURATED;
-		}
-		atomic_store_explicit(&words[3 + event], periods, memory_order_release);
-	}
+	atomic_store_explicit(&words[3], periods, memory_order_release);
 	atomic_store_explicit(ps__history_mark(chunk, row), mark, memory_order_release);
 }
 
-static uint64_t write_rows(const struct ps_session *session)
+/* An event has no reading where it has no sample: it may have counted there all the same. */
+static void write_event(const struct ps_session *session, size_t event, uint64_t timestamp)
 {
-	struct ps__recording *recording = session->store.recording;
+	const struct ps__session_store *store = &session->stores[event];
 	size_t threads = session->options.root->topology->thread_count + 1;
-	uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_relaxed);
-	uint64_t now_ns = ps__os_now_ns(), timestamp = now_ns > latest ? now_ns : latest + 1;
 
-	ps__recording_write_begin(recording);
+	if (!store->recording)
+		return;
+	ps__recording_write_begin(store->recording);
 	for (size_t thread = 0; thread < threads; thread++) {
-		if (has_samples(session, thread))
-			write_row(session, thread, timestamp);
+		const struct ps__session_sum *sum = ps__session_sum_of(session, event, thread);
+		if (sum->samples)
+			write_row(store->histories[thread], sum->periods, timestamp);
 	}
-	atomic_store_explicit(&recording->latest, timestamp, memory_order_release);
-	ps__recording_write_end(recording);
+	atomic_store_explicit(&store->recording->latest, timestamp, memory_order_release);
+	ps__recording_write_end(store->recording);
+}
+
+/* Later than all readings before. */
+static uint64_t next_timestamp(const struct ps_session *session)
+{
+	uint64_t timestamp = ps__os_now_ns();
+
+	for (size_t event = 0; event < session->user_events; event++) {
+		const struct ps__recording *recording = session->stores[event].recording;
+		if (!recording)
+			continue;
+		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_relaxed);
+		if (timestamp <= latest)
+			timestamp = latest + 1;
+	}
 	return timestamp;
 }
 
@@ -149,19 +171,21 @@ int ps_session_store(struct ps_session *session, uint64_t *timestamp)
 		                "ps_session_store: the session was made without a topology");
 	if (!session->is_started)
 		return ps__fail(PS_ENOTRUN, "ps_session_store: the session was not started");
-	result = open_store(session);
-	for (size_t thread = 0;
-	     result == PS_OK && thread <= session->options.root->topology->thread_count; thread++) {
-		if (!has_samples(session, thread))
-			continue;
-		with_samples++;
-		result = make_room(session, thread);
-	}
+	if (!session->stores)
+		session->stores = ps__os_calloc(session->user_events, sizeof *session->stores);
+	if (!session->stores)
+		return ps__fail_memory("the readings of a session");
+	for (size_t event = 0; result == PS_OK && event < session->user_events; event++)
+		result = prepare_event(session, event, &with_samples);
 	if (result != PS_OK)
 		return result;
 	if (!with_samples)
-		return ps__fail(PS_ENOEVST, "ps_session_store: there is no sample yet");
-	uint64_t stored = write_rows(session);
+		return ps__fail(PS_ENOEVST,
+		                "ps_session_store: there is no sample yet of an event whose period "
+		                "is known");
+	uint64_t stored = next_timestamp(session);
+	for (size_t event = 0; event < session->user_events; event++)
+		write_event(session, event, stored);
 	if (timestamp)
 		*timestamp = stored;
 	return PS_OK;
@@ -170,10 +194,14 @@ int ps_session_store(struct ps_session *session, uint64_t *timestamp)
 /* The readings stay, and are the topology's. */
 void ps__session_leave_store(struct ps_session *session)
 {
-	ps__os_free(session->store.histories);
-	if (!session->store.recording)
-		return;
-	struct ps_topology *topology = session->store.recording->topology;
-	ps__aggregate_retire(session->store.recording);
-	ps__topology_release(topology);
+	for (size_t event = 0; session->stores && event < session->user_events; event++) {
+		struct ps__session_store *store = &session->stores[event];
+		ps__os_free(store->histories);
+		if (!store->recording)
+			continue;
+		struct ps_topology *topology = store->recording->topology;
+		ps__aggregate_retire(store->recording);
+		ps__topology_release(topology);
+	}
+	ps__os_free(session->stores);
 }

@@ -50,6 +50,20 @@ static int check_event(const struct ps_session *session, const char *call, size_
 	                session->user_events, event);
 }
 
+bool ps__session_knows_period(const struct ps_session *session, size_t event)
+{
+	const struct perf_event_attr *words = &session->lists.events[event].attr->event.attr;
+
+	return !words->freq || ps__event_is_clock(words) ||
+	       (words->type != PERF_TYPE_SOFTWARE && words->type != PERF_TYPE_TRACEPOINT);
+}
+
+bool ps__session_is_user_only(const struct ps__event *event)
+{
+	/* A counter of a clock runs in the kernel, too; its samples leave it out. */
+	return event->user_only || (ps__event_is_clock(&event->attr) && event->attr.exclude_kernel);
+}
+
 /* The periods tell how many events a sample stands for: an estimate, and never a count. */
 static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_only)
 {
@@ -83,6 +97,12 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 		component = session->options.root;
 	if (component->topology != session->options.root->topology)
 		return ps__fail(PS_EINVAL, "ps_session_sum: the component is of another topology");
+	if (!ps__session_knows_period(session, event))
+		return ps__fail(PS_ENOSUPP,
+		                "ps_session_sum: '%s' is sampled by a frequency, and for such an "
+		                "event the kernel does not tell how many events a sample stands "
+		                "for: give it a sample_period",
+		                session->lists.events[event].attr->event.name);
 	struct ps__range range = ps__component_range(component);
 	for (size_t i = range.first; session->sums && i < range.end; i++) {
 		const struct ps__session_sum *sum = ps__session_sum_of(session, event, i);
@@ -95,7 +115,8 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 	if (!whole.samples)
 		return ps__fail(PS_ENOEVST, "ps_session_sum: there is no sample of event %zu there",
 		                event);
-	*value = value_of(&whole, session->lists.events[event].attr->event.user_only);
+	*value =
+	    value_of(&whole, ps__session_is_user_only(&session->lists.events[event].attr->event));
 	return PS_OK;
 }
 
@@ -251,9 +272,12 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
 	/* The last loss of a ring is told in it only when another record finds room. */
-	uint64_t lost = add_lost(session);
+	uint64_t lost = add_lost(session), full_rings = 0;
 	if (lost < session->lost_by_records)
 		lost = session->lost_by_records;
+	/* With the descriptors the kernel's own count is there, and tells it. */
+	for (size_t i = 0; session->is_closing && i < session->lists.ring_count; i++)
+		full_rings += session->lists.rings[i].may_have_lost;
 	for (size_t i = 0; i < session->lists.task_count; i++)
 		threads += session->lists.tasks[i].known == PS__KNOWN_OPENED;
 	*out = (struct ps_session_stats){.size = sizeof *out,
@@ -262,6 +286,7 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 	                                 .lost = lost + session->lost_samples,
 	                                 .unassigned = session->unassigned,
 	                                 .damaged = session->damaged,
+	                                 .full_rings = full_rings,
 	                                 .threads = threads,
 	                                 .rings = session->lists.ring_count,
 	                                 .descriptors = ps__session_descriptors(session)};

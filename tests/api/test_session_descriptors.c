@@ -213,6 +213,39 @@ START_TEST(closed_descriptors_keep_their_events_and_the_inheritance)
 }
 END_TEST
 
+/* The kernel tells of a loss in front of the ring's next record: here there is none. _i: do the
+ * rings have room for all? */
+START_TEST(a_loss_that_no_record_tells_of_is_told_by_the_ring)
+{
+	struct ps_session_options options = options_of(0);
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	char *pages = map_pages(2000);
+
+	descriptors_of_budget(&options, cpus + 4);
+	options.shortage = PS_SESSION_CLOSE;
+	options.ring_bytes = _i ? 1 << 20 : 1;
+	struct ps_session *session = new_session(&options, 0, 1);
+	if (ps_session_start(session) != PS_OK) {
+		ps_test_skip(ps_error_detail());
+		ps_session_destroy(session);
+		return;
+	}
+	touch(pages, 2000);
+	check_ok(ps_session_poll(session, 0));
+	struct ps_session_stats stats = stats_of(session);
+	if (_i) {
+		ck_assert_uint_ge(stats.samples, 2000);
+		ck_assert_uint_eq(stats.full_rings, 0);
+	} else {
+		ck_assert_uint_lt(stats.samples + stats.lost, 2000);
+		ck_assert_uint_ge(stats.full_rings, 1);
+	}
+	ck_assert_uint_eq(stats.lost, 0);
+	munmap(pages, 2000 * (size_t)sysconf(_SC_PAGESIZE));
+	ps_session_destroy(session);
+}
+END_TEST
+
 static const struct {
 	rlim_t left; /* numbers that this process has left */
 	enum ps_session_shortage shortage;
@@ -274,6 +307,7 @@ int main(void)
 	tcase_add_test(tests, a_session_leaves_the_one_that_was_made_under_its_numbers_alone);
 	tcase_add_test(tests, too_few_descriptors_are_refused_with_nothing_left_open);
 	tcase_add_test(tests, closed_descriptors_keep_their_events_and_the_inheritance);
+	tcase_add_loop_test(tests, a_loss_that_no_record_tells_of_is_told_by_the_ring, 0, 2);
 	tcase_add_loop_test(tests,
 	                    what_24_and_64_descriptors_suffice_for_is_observed_and_more_is_refused,
 	                    0, sizeof shortages / sizeof *shortages);

@@ -156,6 +156,26 @@ START_TEST(a_field_that_needs_another_is_not_blamed_for_a_third)
 }
 END_TEST
 
+/* Looked at only with a call chain. */
+static int refuse_deep_chains(const struct perf_event_attr *attr)
+{
+	return attr->sample_type & PERF_SAMPLE_CALLCHAIN && attr->sample_max_stack > 127 ? EOVERFLOW
+	                                                                                 : 0;
+}
+
+START_TEST(a_call_chain_that_is_too_deep_is_not_blamed_on_call_chains)
+{
+	struct ps_attr *attr = new_attr("page-faults");
+
+	set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN);
+	set(attr, PS_ATTR_SAMPLE_MAX_STACK, 60000);
+	fake_set_refusal(refuse_deep_chains);
+	check_refused(attr, PS_ENOSUPP, PS_ATTR_SAMPLE_MAX_STACK);
+	check_detail("kernel.perf_event_max_stack is the most");
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 static int refuse_pair(const struct perf_event_attr *attr)
 {
 	return attr->exclusive && attr->inherit ? EINVAL : 0;
@@ -369,6 +389,7 @@ int main(void)
 	tcase_add_test(tests, an_attr_that_is_taken_is_opened_once_and_closed);
 	tcase_add_test(tests, the_bit_of_a_mask_is_named);
 	tcase_add_test(tests, a_field_that_needs_another_is_not_blamed_for_a_third);
+	tcase_add_test(tests, a_call_chain_that_is_too_deep_is_not_blamed_on_call_chains);
 	tcase_add_test(tests, two_that_exclude_each_other_are_both_named);
 	tcase_add_test(tests, an_older_kernel_refuses_the_word_behind_its_struct);
 	tcase_add_test(tests, the_kernels_size_may_not_be_told);

@@ -3,6 +3,9 @@
  * reader and of nobody. */
 #include "test_session.h"
 
+#include <setjmp.h>
+#include <stdlib.h>
+
 /* The latest sample. */
 static struct ps_record latest;
 static size_t latest_event;
@@ -48,6 +51,88 @@ static struct ps_session_stats stats_of(const struct ps_session *session)
 	check_ok(ps_session_stats(session, &stats));
 	return stats;
 }
+
+/* The kernel tells the period that begins, and a software event's may be any number. */
+START_TEST(a_software_event_with_a_frequency_has_no_sum)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("page-faults");
+	struct ps_value value;
+
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, 0));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_FREQ, 1000));
+	make_process();
+	check_ok(start_of(&session, &options, attr));
+	ps_attr_destroy(attr);
+	uint64_t id = instance_of(session, 0)->id;
+	uint64_t words[] = {id, UINT64_C(4711) << 32 | 4711, 1000, 0, UINT64_C(30000000000)};
+	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_SAMPLE, 0, words, 5));
+	check_ok(ps_session_poll(session, 0));
+	ck_assert_uint_eq(samples_heard, 1);
+	ck_assert_uint_eq(last_period, 0);
+	check_fails(ps_session_sum(session, 0, NULL, &value), PS_ENOSUPP);
+	check_detail("sample_period");
+	check_fails(ps_session_store(session, NULL), PS_ENOEVST);
+	ps_session_destroy(session);
+}
+END_TEST
+
+/* It may have counted there: less than a period. */
+START_TEST(an_event_without_a_sample_has_no_reading)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started_with("page-faults", "task-clock", &options);
+	const struct ps_thread *other = ps_topology_thread(scene.topology, 1);
+	struct ps_value value;
+
+	put_sample_at(session, instance_of(session, 0)->id, 1000);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_store(session, NULL));
+	check_ok(ps_component_total(scene.root, "sampled page-faults", &value));
+	ck_assert_int_eq(value.value, 5);
+	check_fails(ps_component_total(scene.root, "sampled task-clock", &value), PS_ENOEVNT);
+	check_fails(ps_component_total(ps_thread_component(other), "sampled page-faults", &value),
+	            PS_ENOEVNT);
+	char *csv = scene_text(PS_FORMAT_CSV);
+	ck_assert_ptr_nonnull(strstr(csv, "\nThread,0,0,Thread 0,Core 0,sampled page-faults,5,"));
+	ck_assert_ptr_nonnull(strstr(csv, "\nThread,1,1,Thread 1,Core 1,sampled page-faults,,"));
+	free(csv);
+	ps_session_destroy(session);
+}
+END_TEST
+
+static jmp_buf back;
+
+static void leave(void *context, const struct ps_session_record *record)
+{
+	hear_sample(context, record);
+	if (samples_heard == 1)
+		longjmp(back, 1);
+}
+
+START_TEST(a_sample_whose_listener_was_left_is_counted_once)
+{
+	const struct ps_listener leaving = {.size = sizeof leaving, .sample = leave};
+	struct ps_session_options options = usual();
+	struct ps_value value;
+
+	options.listener = &leaving;
+	struct ps_session *session = started(&options);
+	put_sample(session, instance_of(session, 0)->id, 2);
+	if (setjmp(back) == 0) {
+		ps_session_poll(session, 0);
+		ck_abort_msg("the listener returned");
+	}
+	check_ok(ps_session_poll(session, 0));
+	ck_assert_uint_eq(samples_heard, 2);
+	check_ok(ps_session_sum(session, 0, NULL, &value));
+	ck_assert_uint_eq(value.raw, 1);
+	ck_assert_uint_eq(stats_of(session).samples, 1);
+	ck_assert_uint_eq(stats_of(session).records, 1);
+	ps_session_destroy(session);
+}
+END_TEST
 
 START_TEST(records_of_nobody_are_counted_as_damaged_and_losses_as_lost)
 {
@@ -180,6 +265,9 @@ int main(void)
 	TCase *tests = scene_case(suite, "session_hear");
 
 	tcase_add_test(tests, records_of_nobody_are_counted_as_damaged_and_losses_as_lost);
+	tcase_add_test(tests, a_software_event_with_a_frequency_has_no_sum);
+	tcase_add_test(tests, an_event_without_a_sample_has_no_reading);
+	tcase_add_test(tests, a_sample_whose_listener_was_left_is_counted_once);
 	tcase_add_test(tests,
 	               a_sample_with_the_id_of_another_reader_is_of_the_event_that_writes_such);
 	tcase_add_test(tests, a_sample_that_may_be_of_several_events_is_counted_apart);
