@@ -102,7 +102,10 @@ static double process_try_visits(const struct collect_process *process)
 	struct ps_region *region;
 	double least = (double)NAN;
 
-	if (ps_region_define(&region, process->profile, "perfsage") != PS_OK)
+	/* A visit that can't be counted would be a fault of the profile's, which the report tells.
+	 */
+	if (ps_profile_join(process->profile) != PS_OK ||
+	    ps_region_define(&region, process->profile, "perfsage") != PS_OK)
 		return least;
 	for (int visit = 0; visit < TRIED_VISITS; visit++) {
 		/* Not sampled, whatever the budget. */

@@ -268,16 +268,26 @@ static void footer_show_attribution(const struct stat_quality *quality, struct p
 	ps__buffer_add(out, "\n");
 }
 
+static bool footer_is_interrupted(const struct stat_quality *quality)
+{
+	for (size_t event = 0; quality->sums && event < quality->event_count; event++) {
+		if (quality->sums[event].flags & PS_VALUE_INTERRUPTED)
+			return true;
+	}
+	return false;
+}
+
 static void footer_show_coverage(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("coverage", out);
 	if (quality->coverage >= 1.0)
 		ps__buffer_add(out, "100 %%: no event had to share a counter\n");
 	else
-		ps__buffer_add(
-		    out,
-		    "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
-		    100 * quality->coverage);
+		ps__buffer_add(out, "%.1f %% at least, over all CPUs: %s, ~ marks estimates\n",
+		               100 * quality->coverage,
+		               footer_is_interrupted(quality)
+		                   ? "a CPU was offline, or its counters were off"
+		                   : "there were more events than counters");
 }
 
 static bool footer_is_all_counted(const struct stat_quality *quality)

@@ -25,7 +25,7 @@
 #define MOST_FILES 8
 
 /* The signals that end perfsage while nothing is counted. */
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
 /* Read by the handler, in the same thread. */
@@ -67,7 +67,7 @@ void tool_ending_keep(const char *path)
 
 /* The signals that end perfsage follow the first three. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGXFSZ, SIGINT,
-                                                  SIGTERM, SIGHUP,  SIGQUIT};
+                                                  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU};
 
 /* The write fails instead, and perfsage says so. */
 static bool watcher_is_of_a_write(int number)

@@ -26,9 +26,12 @@ static bool pool_is_to_be_estimated(const struct ps_path *path)
 {
 	const struct ps_path *outer = path->parent;
 
+	/* Few are: only for those it is worth a walk. */
+	if (!pool_has_none(path))
+		return false;
 	while (outer && !pool_has_none(outer))
 		outer = outer->parent;
-	return !outer && pool_has_none(path);
+	return !outer;
 }
 
 static struct ps__other_visits *pool_get_others(struct ps_path *path,
