@@ -179,8 +179,9 @@ PS_PUBLIC int ps_session_start(struct ps_session *session);
 /**
  * The missed tasks: threads and child processes that are not known to be observed.
  *
- * ps_session_run and ps_session_poll may find more of them. A missed task stays missed, and the
- * tasks that it creates may be missed, too.
+ * ps_session_run and ps_session_poll may find more of them: also a task that began a program which
+ * the kernel doesn't observe (see ps_session_count), if it is still there when they read of it. A
+ * missed task stays missed, and the tasks that it creates may be missed, too.
  *
  * tids - receives up to `capacity` numbers; that of a process is its first thread's
  *

@@ -49,6 +49,10 @@ int ps__task_cpu(const struct ps__task *task, bool *ended);
  * one has ended. */
 bool ps__task_is_zombie(const struct ps__task *task);
 
+/* Has a task of any process ended, or does it run none of its program any more? What can't be told
+ * has not. */
+bool ps__task_has_ended(pid_t tid);
+
 /* The letter of a task's state in /proc/<tid>/stat; '\0' if it can't be told. */
 char ps__task_state(pid_t tid);
 

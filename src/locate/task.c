@@ -273,6 +273,20 @@ static bool task_runs(int fd, bool *exiting)
 	return !is_zombie(stat, (size_t)length);
 }
 
+bool ps__task_has_ended(pid_t tid)
+{
+	char path[STAT_PATH_BYTES];
+	bool exiting;
+
+	name_stat(path, tid);
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH;
+	bool runs = task_runs(fd, &exiting);
+	ps__os.close(fd);
+	return !runs || exiting;
+}
+
 /* pthread_join returns before the kernel has stopped the counters of the thread: what is exiting
  * counts as ended, once they are stopped. */
 static bool task_runs_after_its_exit(int fd)

@@ -45,6 +45,7 @@ struct ps__session_ring {
 	uint64_t scanned;     /* up to which session_attach.c has looked for new tasks */
 	int fd;               /* polled; -1: not, or no more */
 	size_t largest_bytes; /* of its records so far */
+	uint32_t exec_tid;    /* the task that began a program, with no record since; 0: none */
 	/* There may have been no room for a record, and no LOST record has told of it */
 	bool may_have_lost;
 };
@@ -151,6 +152,8 @@ static inline int ps__session_refuse(const struct ps_session *session, const cha
 int ps__session_attach(struct ps_session *session);
 /* After the start: FORK says that a task was made, which may be missed. */
 void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork);
+/* EXIT follows a program's begin: if the task goes on, the kernel doesn't observe the program. */
+void ps__session_note_exit(struct ps_session *session, const struct ps_record *exit);
 /* NULL if it is not known. */
 struct ps__session_task *ps__session_find_task(const struct ps_session *session, pid_t tid);
 

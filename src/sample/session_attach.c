@@ -185,6 +185,15 @@ void ps__session_note_fork(struct ps_session *session, const struct ps_record *f
 	task->known = PS__KNOWN_DOUBTFUL;
 }
 
+void ps__session_note_exit(struct ps_session *session, const struct ps_record *exit)
+{
+	struct ps__session_task *task;
+
+	if (!ps__task_has_ended((pid_t)exit->tid) &&
+	    note_task(session, (pid_t)exit->tid, &task) == PS_OK)
+		task->known = PS__KNOWN_DOUBTFUL;
+}
+
 /* Looks at what is new in the rings, and leaves it there for the listener. */
 static int scan_rings(struct ps_session *session)
 {
@@ -333,17 +342,6 @@ static int attach_rounds(struct ps_session *session)
 	return PS_OK;
 }
 
-static bool is_alive(pid_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
-	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		ps__os.close(fd);
-	return fd >= 0;
-}
-
 static bool is_missed(const struct ps__session_task *task)
 {
 	return task->known == PS__KNOWN_SEEN || task->known == PS__KNOWN_DOUBTFUL;
@@ -356,7 +354,7 @@ static size_t drop_ended(struct ps_session *session)
 
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
-		if (is_missed(task) && !is_alive(task->tid))
+		if (is_missed(task) && ps__task_has_ended(task->tid))
 			task->known = PS__KNOWN_ENDED;
 		missed += is_missed(task);
 	}

@@ -127,6 +127,22 @@ static bool parse(struct ps_session *session, struct ps__session_ring *ring, con
 	return true;
 }
 
+/* Linux ends the observation of a task that begins a program which this user may not observe, and
+ * writes EXIT at that moment. */
+static void watch_exec(struct ps_session *session, struct ps__session_ring *ring,
+                       const struct ps_record *record)
+{
+	bool is_next = record->tid == ring->exec_tid;
+
+	if (record->type == PS_RECORD_COMM && record->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		ring->exec_tid = record->tid;
+	} else if (is_next && record->tid) {
+		ring->exec_tid = 0;
+		if (record->type == PS_RECORD_EXIT)
+			ps__session_note_exit(session, record);
+	}
+}
+
 static void count_record(struct ps_session *session, struct ps__session_ring *ring, size_t event,
                          const struct ps_record *record, uint64_t period)
 {
@@ -140,6 +156,7 @@ static void count_record(struct ps_session *session, struct ps__session_ring *ri
 	} else if (record->type == PS_RECORD_LOST_SAMPLES) {
 		session->lost_samples += record->body.lost;
 	}
+	watch_exec(session, ring, record);
 	/* The start has looked at the older ones. */
 	if (record->type == PS_RECORD_FORK && ring->ring.seen >= ring->scanned)
 		ps__session_note_fork(session, record);

@@ -94,6 +94,42 @@ static size_t missed_of(struct ps_session *session, pid_t *first)
 	return ps_session_missed(session, first, 1);
 }
 
+static void put_of_leader(const struct ps_session *session, uint32_t type, uint16_t misc,
+                          const uint64_t *words, size_t count)
+{
+	uint64_t all[8] = {0};
+
+	memcpy(all, words, count * sizeof *words);
+	all[count] = UINT64_C(4711) << 32 | PROCESS;
+	all[count + 1] = 1000;
+	all[count + 3] = instance_of(session, 1)->id;
+	ck_assert(fake_put_record(session->lists.rings[0].fd, type, misc, all, count + 4));
+}
+
+/* _i: 0: the task goes on, 1: it exits, 2: it has ended, 3: there was a record in between */
+START_TEST(a_task_whose_program_is_not_observed_is_told)
+{
+	static const char *const stats[] = {
+	    "4711 (sudo) S 1 1 1 0 -1 4194560 0\n", "4711 (sudo) R 1 1 1 0 -1 4194564 0\n",
+	    "4711 (sudo) Z 1 1 1 0 -1 4194560 0\n", "4711 (sudo) S 1 1 1 0 -1 4194560 0\n"};
+	static const uint64_t name[] = {UINT64_C(4711) << 32 | PROCESS, 0x6f647573};
+	static const uint64_t end[] = {UINT64_C(1) << 32 | PROCESS, UINT64_C(1) << 32 | PROCESS,
+	                               1000};
+	struct ps_session_options options = usual();
+	struct ps_session *session = started(&options);
+	pid_t missed;
+
+	fake_file("/proc/4711/task/4711/stat", stats[_i]);
+	put_of_leader(session, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, name, 2);
+	if (_i == 3)
+		put_of_leader(session, PERF_RECORD_COMM, 0, name, 2);
+	put_of_leader(session, PERF_RECORD_EXIT, 0, end, 3);
+	ck_assert_uint_eq(missed_of(session, &missed), _i == 0);
+	ck_assert_int_eq(missed, _i == 0 ? PROCESS : 0);
+	ps_session_destroy(session);
+}
+END_TEST
+
 /* The creator was running: it may have been making the thread when it was opened. */
 START_TEST(a_thread_whose_making_outlasts_the_start_is_told)
 {
@@ -226,6 +262,7 @@ int main(void)
 
 	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
 	tcase_add_test(tests, heirs_of_a_doubtful_thread_are_doubtful);
+	tcase_add_loop_test(tests, a_task_whose_program_is_not_observed_is_told, 0, 4);
 	tcase_add_loop_test(tests, a_thread_whose_making_outlasts_the_start_is_told, 0, 2);
 	tcase_add_loop_test(tests, a_creator_that_was_seen_asleep_makes_heirs, 0, 3);
 	tcase_add_test(tests, a_thread_that_is_made_while_its_creator_is_opened_is_told);
