@@ -248,7 +248,7 @@ static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 
 	ps__set_begin_counts(set);
 	if (set->attribution.switches.fd < 0 && set->counters.target.kind != PS__TARGET_SELF)
-		ps__set_look_at_task(set);
+		set->attribution.last_cpu = ps__set_look_at_task(set);
 	if (set->is_ended)
 		round.mark |= PS__MARK_ENDED;
 	for (int turn = 0; turn < LARGEST_FOLLOW && !ps__set_is_failure(round.result); turn++) {

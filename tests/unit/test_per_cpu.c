@@ -188,6 +188,30 @@ START_TEST(a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is)
 }
 END_TEST
 
+/* The mappings for rings are used up. */
+START_TEST(without_a_ring_another_thread_is_still_seen_to_move)
+{
+	struct ps_thread *thread = NULL;
+
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	fake_task(4711, "solver", 0);
+	fake_task_affinity(4711, "0-3");
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
+	fake_fail_always(FAKE_MMAP, EPERM);
+	check_ok(ps_start(set));
+	fake_fail_always(FAKE_MMAP, 0);
+	for (int cpu = 0; cpu < 4; cpu++) {
+		fake_task(4711, "solver", cpu);
+		fake_advance(PAGE_FAULTS, 5);
+		check_ok(ps_read(set, scene.root, NULL, &thread));
+		ck_assert_int_eq(ps_thread_cpu(thread), cpu);
+		scene_check_part(cpu, "page-faults", 5, PS_ATTRIBUTION_EXACT);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_stop_reads_each_instance_once)
 {
 	struct ps_eventset *set = started();
@@ -325,6 +349,7 @@ int main(void)
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
+	tcase_add_test(tests, without_a_ring_another_thread_is_still_seen_to_move);
 	tcase_add_test(tests, a_stop_reads_each_instance_once);
 	tcase_add_test(tests, a_store_leaves_the_visits_to_the_next_reading);
 	tcase_add_test(tests, waiting_for_the_hardware_is_told_however_short_the_intervals_are);
