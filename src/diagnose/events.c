@@ -204,26 +204,22 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	                 "ask for fewer hardware events at once");
 }
 
-/* Starts those of one kind. *count: how many they are. */
-static int events_try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
+/* Starts those of one kind. out: also after a failure, NULL or not. */
+static int events_start_kind(struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
-	struct ps_eventset *set;
-	int code = events_build_set(d, of_cpu, &set);
+	int code = events_build_set(d, of_cpu, out);
 
-	if (code != PS_OK)
+	if (code != PS_OK || ps_eventset_event_count(*out) == 0)
 		return code;
-	*count = ps_eventset_event_count(set);
-	if (*count)
-		code = ps_start(set);
-	if (code == PS_OK && *count && !of_cpu)
-		events_say_attribution(d, set);
-	ps_eventset_destroy(set);
+	code = ps_start(*out);
+	if (code == PS_OK && !of_cpu)
+		events_say_attribution(d, *out);
 	return code;
 }
 
 void ps__diagnose_together(struct ps__diagnosis *d)
 {
-	size_t of_task = 0, of_cpu = 0;
+	struct ps_eventset *of_task = NULL, *of_cpu = NULL;
 
 	if (d->failed.event_code != PS_OK) {
 		d->draft.finding.code = d->failed.event_code;
@@ -232,9 +228,9 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
-	int code = events_try_kind(d, false, &of_task);
+	int code = events_start_kind(d, false, &of_task);
 	if (code == PS_OK)
-		code = events_try_kind(d, true, &of_cpu);
+		code = events_start_kind(d, true, &of_cpu);
 	d->draft.finding.code = code;
 	if (code == PS_OK)
 		events_say_left_out(d);
@@ -242,11 +238,13 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 		ps__diagnosis_fail(d, code);
 		ps__draft_fact(d, events_state_of(code), "All events together: %s",
 		               ps_error_detail());
-	} else if (of_task && of_cpu) {
+	} else if (ps_eventset_event_count(of_task) && ps_eventset_event_count(of_cpu)) {
 		d->draft.finding.state = PS_FINDING_LIMITED;
 		ps__draft_add(d,
 		              " %zu of them belong to a CPU and not to a task, and so to an event "
 		              "set of their own.",
-		              of_cpu);
+		              ps_eventset_event_count(of_cpu));
 	}
+	ps_eventset_destroy(of_cpu);
+	ps_eventset_destroy(of_task);
 }

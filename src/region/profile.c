@@ -32,8 +32,11 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		return PS_OK;
 	}
 	ps__profile_note(profile, PS__FAULT_IN_HANDLER);
-	return ps__fail(PS_ECNFLCT,
-	                "%s: a signal handler has interrupted another call of a profile", call);
+	return ps__fail(
+	    PS_ECNFLCT,
+	    "%s: inside another call of a profile, by a signal handler that interrupted "
+	    "it or by a callback of ps_region_set_slower_than",
+	    call);
 }
 
 static uint64_t profile_next_number(void)
