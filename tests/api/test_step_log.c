@@ -155,7 +155,8 @@ static void check_log(uint64_t least)
 	ps_log_close(reader);
 }
 
-static void leave_each(calling *call)
+/* At each `stride`th instruction. */
+static void leave_each(calling *call, int stride)
 {
 	struct ps_eventset *set = new_set();
 	struct ps_log *log = new_log(NULL);
@@ -175,7 +176,7 @@ static void leave_each(calling *call)
 		if (call != set_text)
 			prepare(stream, 3 * steps + 2);
 		was_left = leave_after(call, stream, 3 * steps + 2, steps + 1, PS_OK);
-		steps += ps_test_size(1, 5);
+		steps += stride * ps_test_size(1, 5);
 		check_ok(ps_log_write(stream));
 		written += 3;
 	}
@@ -187,12 +188,20 @@ static void leave_each(calling *call)
 	check_log(written);
 }
 
-static calling *const calls[] = {take, set_text, write_only};
+/* Beside other work a thread that isn't bound is switched out while it reads of switches, step by
+ * step: it reads of ever more. */
+static const struct {
+	calling *call;
+	bool is_bound;
+	int stride;
+} rows[] = {{take, false, 43}, {take, true, 1}, {set_text, true, 1}, {write_only, true, 1}};
 
-/* _i: the call that is left */
 START_TEST(a_jump_at_any_instruction_leaves_a_log_whole)
 {
-	here_skip_unless_counted(HERE_FAULTS) leave_each(calls[_i]);
+	here_skip_unless_counted(HERE_FAULTS) bool is_bound = rows[_i].is_bound;
+	if (is_bound)
+		here_pin();
+	leave_each(rows[_i].call, rows[_i].stride);
 }
 END_TEST
 
@@ -242,7 +251,7 @@ static void add_all(TCase *tests)
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, a_jump_out_of_a_write_that_fails_leaves_one_number_of_lost_records);
 	tcase_add_loop_test(tests, a_jump_at_any_instruction_leaves_a_log_whole, 0,
-	                    (int)(sizeof calls / sizeof *calls));
+	                    (int)(sizeof rows / sizeof *rows));
 }
 
 static int run(void)
