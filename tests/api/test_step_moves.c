@@ -81,11 +81,26 @@ static bool is_certain(const struct ps_value *value)
 
 /* A count that is certain lies between the pages that were touched there for certain, and those
  * that may have been. */
-static void check_part(long steps, const struct ps_value *value, long long least, long long most)
+static void check_part(const char *which, const struct ps_value *value, long long least,
+                       long long most)
 {
 	ck_assert_msg(!is_certain(value) || (value->value >= least && value->value <= most),
-	              "step %ld: %s: %lld page faults, not %lld to %lld", steps,
+	              "%s: %s: %lld page faults, not %lld to %lld", which,
 	              ps_attribution_name(value->attribution), value->value, least, most);
+}
+
+/* All that is known of a trial, for a failure. */
+static const char *describe(char text[256], long steps, const struct ps_value *first,
+                            const struct ps_value *second, long long strays)
+{
+	const struct ps_value *values[] = {&first[0], &first[1], &second[0], &second[1]};
+	int length = snprintf(text, 256, "step %ld, %lld strays;", steps, strays);
+
+	for (int i = 0; i < 4; i++)
+		length += snprintf(text + length, 256 - (size_t)length, " %s CPU: %lld %s,",
+		                   i % 2 ? "second" : "first", values[i]->value,
+		                   ps_attribution_name(values[i]->attribution));
+	return text;
 }
 
 /* False: it isn't known where it was. */
@@ -93,6 +108,7 @@ static bool check_readings(long steps, const uint64_t *timestamps, long long str
 {
 	struct ps_value first[2], second[2];
 	long long sum = 0;
+	char text[256];
 
 	for (int index = 0; index < 2; index++) {
 		first[index] = part(index, timestamps[0]);
@@ -100,15 +116,16 @@ static bool check_readings(long steps, const uint64_t *timestamps, long long str
 		sum += first[index].value + second[index].value;
 	}
 	wander_check_count(sum, trial.is_moved ? 3 : 2, strays);
+	describe(text, steps, first, second, strays);
 	if (trial.is_moved) {
-		check_part(steps, &first[1], 1, 2 + strays);
-		check_part(steps, &first[0], 0, strays);
-		check_part(steps, &second[1], 0, 1 + strays);
-		check_part(steps, &second[0], 1, 1 + strays);
+		check_part(text, &first[1], 1, 2 + strays);
+		check_part(text, &first[0], 0, strays);
+		check_part(text, &second[1], 0, 1 + strays);
+		check_part(text, &second[0], 1, 1 + strays);
 		return true;
 	}
-	check_part(steps, &first[1], 1, 1 + strays);
-	check_part(steps, &second[1], 1, 1 + strays);
+	check_part(text, &first[1], 1, 1 + strays);
+	check_part(text, &second[1], 1, 1 + strays);
 	return is_certain(&first[1]) && is_certain(&second[1]);
 }
 
