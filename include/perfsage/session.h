@@ -51,8 +51,8 @@ struct ps_session_record {
 	 */
 	const struct ps_record *record;
 	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
-	/* Of a sample: how many events it stands for; 0: not known, of a software event or a
-	 * tracepoint with a frequency */
+	/* So many events a sample stands for; 0: not known, of a software event or a tracepoint
+	 * with a frequency */
 	uint64_t period;
 	struct ps_thread *thread; /* the hardware thread it was written on; NULL without a root */
 };
