@@ -26,14 +26,26 @@ static void update(const char *path)
 	printf("%s was written anew\n", path);
 }
 
-/* To the beginning of the first line that differs. Check takes no message of any length. */
-static size_t find_difference(const char *expected)
-{
-	size_t line = 0;
+struct difference {
+	size_t line;
+	size_t at; /* the line's first byte */
+};
 
-	for (size_t at = 0; text[at] && text[at] == expected[at]; at++)
-		line = text[at] == '\n' ? at + 1 : line;
-	return line;
+/* The first line that differs. Check takes no message of any length. */
+static struct difference find_difference(const char *expected)
+{
+	struct difference found = {.line = 1};
+
+	for (size_t at = 0; text[at] && text[at] == expected[at]; at++) {
+		if (text[at] == '\n')
+			found = (struct difference){found.line + 1, at + 1};
+	}
+	return found;
+}
+
+static int line_length(const char *line)
+{
+	return (int)strcspn(line, "\n");
 }
 
 static void compare(const char *file)
@@ -43,10 +55,13 @@ static void compare(const char *file)
 	if (getenv("PS_GOLDEN_UPDATE"))
 		update(path);
 	char *expected = fixture_read(path, NULL);
-	size_t from = find_difference(expected);
+	struct difference first = find_difference(expected);
+	const char *got = text + first.at, *wanted = expected + first.at;
+	/* A summary of many tests has the first line alone. */
 	ck_assert_msg(strcmp(text, expected) == 0,
-	              "%s differs. Printed:\n%.1500s\nExpected:\n%.1500s", path, text + from,
-	              expected + from);
+	              "%s: line %zu is '%.*s', not '%.*s'. Printed:\n%.1500s\nExpected:\n%.1500s",
+	              path, first.line, line_length(got), got, line_length(wanted), wanted, got,
+	              wanted);
 	free(expected);
 }
 
