@@ -341,7 +341,9 @@ START_TEST(signal_handlers_may_enter_regions)
 	sigaction(SIGRTMIN, &action, NULL);
 	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	timer_settime(timer, 0, &often, NULL);
-	for (outside = 0; outside < 2000 || handler_visits + handler_refusals < 100; outside++) {
+	for (outside = 0;
+	     outside < (uint64_t)ps_test_size(2000, 300) || handler_visits + handler_refusals < 100;
+	     outside++) {
 		check_ok(ps_region_enter(outer));
 		check_ok(ps_region_leave(outer));
 	}

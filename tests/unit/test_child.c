@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "support/scene.h"
+#include "support/small.h"
 #include "topology/child.h"
 
 #include <errno.h>
@@ -242,7 +243,7 @@ static void *run_some(void *unused)
 	long wrong = 0;
 
 	(void)unused;
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < ps_test_size(10, 3); i++) {
 		wrong += ps__child_run(succeed, &changed, "the file x") != PS_OK;
 		wrong += ps__child_run(crash, &number, "the file x") != PS_EINVAL;
 	}

@@ -298,7 +298,7 @@ END_TEST
  * sanitizers see to the rest. */
 START_TEST(made_up_formulas_mean_what_they_say)
 {
-	uint64_t runs = (uint64_t)ps_test_serial_size(100000, 10000);
+	uint64_t runs = (uint64_t)ps_test_serial_size(100000, 4000);
 	struct formula_fuzz result;
 
 	ck_assert_msg(formula_fuzz(1, runs, &result), "%s", result.wrong);

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MUTATIONS ((uint32_t)ps_test_serial_size(200, 40))
+#define MUTATIONS ((uint32_t)ps_test_serial_size(200, 20))
 
 static char memory_path[64];
 
@@ -204,7 +204,8 @@ START_TEST(a_truncated_file_hurts_nobody)
 	nowhere = fopen("/dev/null", "w");
 	ck_assert_ptr_nonnull(nowhere);
 	ck_assert(load_hurts_nobody(text, size_bytes));
-	for (size_t length = 0; length + 20 < size_bytes; length += 151)
+	for (size_t length = 0; length + 20 < size_bytes;
+	     length += (size_t)ps_test_serial_size(151, 601))
 		loaded += load_hurts_nobody(text, length);
 	ck_assert_uint_eq(loaded, 0);
 	fclose(nowhere);

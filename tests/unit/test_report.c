@@ -398,7 +398,7 @@ static void check_deep_paths(void)
 /* A deep recursion and as many paths beside each other. */
 START_TEST(many_paths_take_no_more_than_their_time)
 {
-	int paths = ps_test_serial_size(10000, 2000);
+	int paths = ps_test_serial_size(10000, 500);
 	char name[32], last[40];
 
 	regions_begin(EVENT, NULL);
