@@ -36,7 +36,8 @@ extern "C" {
  *   PS_ENOSUPP - it wraps a PAPI event set
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ENOMEM, PS_ESYS - the set is paused all the same; what it counted comes
- *       with the next reading
+ *       with the next reading. But a set that counts from an exec on is read
+ *       before it is paused: if that fails, it goes on
  *
  * The thread that may call ps_stop. Cost: that of ps_stop, no row is stored.
  */
