@@ -329,6 +329,9 @@ static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t i
  * detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
+/* Where some counts belong isn't known. No part since the counts began is sure then: what is
+ * missing in one is in another. */
+void ps__set_doubt_parts(struct ps_eventset *set);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */
 /* Counts that aren't split: one instance, or, of a process, one for each of its threads. All of it

@@ -189,6 +189,8 @@ static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 		ps__set_share_counts(set, 0, spent_ns, fetch->mark);
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
+	if (label == PS_ATTRIBUTION_LAST_CPU)
+		ps__set_doubt_parts(set);
 	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;
 	ps__set_forget_times(set);
 	return has_part;

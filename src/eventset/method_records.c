@@ -154,16 +154,6 @@ static int read_still(struct ps_eventset *set)
 	return result;
 }
 
-/* No part since the counts began is sure then: what is missing in one is in another. */
-static void doubt_parts(struct ps_eventset *set, struct ps__slot *here)
-{
-	ps__set_label_counts(here, PS_ATTRIBUTION_LAST_CPU);
-	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		if (set->recorder.active[index]->has_counts)
-			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);
-	}
-}
-
 static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	ps__set_begin_counts(set);
@@ -176,13 +166,15 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 /* Assigns what came after the last record. */
 static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
+	bool has_lost = set->attribution.has_lost;
+
+	fetch->mark = (has_lost ? PS_ATTRIBUTION_LAST_CPU : PS_ATTRIBUTION_EXACT) | fetch->flags;
 	/* If the task never stands still, that waits for the next reading. */
 	if (!set->attribution.is_moving)
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
-	if (set->attribution.has_lost)
-		doubt_parts(set, here);
+	if (has_lost)
+		ps__set_doubt_parts(set);
 	set->attribution.has_lost = false;
 	return true;
 }

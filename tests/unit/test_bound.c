@@ -189,6 +189,30 @@ START_TEST(what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_kno
 }
 END_TEST
 
+/* A part that has only what a fast path left there: that it is 0 is not known. */
+START_TEST(a_cpu_that_lacks_what_is_lost_is_not_known)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	fake_set_cpu(2);
+	for (int i = 0; i < 4; i++) {
+		pass(10 * US);
+		count(7);
+		timestamp = take(set);
+	}
+	check_part(2, timestamp, 7, PS_ATTRIBUTION_EXACT);
+	count(60);
+	for (int i = 0; i < 2000; i++)
+		fake_set_cpu(i % 4);
+	pass(10 * US);
+	timestamp = take(set);
+	check_part(3, timestamp, 60, PS_ATTRIBUTION_LAST_CPU);
+	check_part(2, timestamp, 0, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_attached_thread_that_leaves_is_followed_too)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
@@ -276,6 +300,7 @@ int main(void)
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
 	tcase_add_test(tests,
 	               what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known);
+	tcase_add_test(tests, a_cpu_that_lacks_what_is_lost_is_not_known);
 	tcase_add_test(tests, an_attached_thread_that_leaves_is_followed_too);
 	tcase_add_test(tests, a_run_begins_without_the_moves_of_the_time_before);
 	tcase_add_test(tests, no_memory_for_a_cpu_that_it_met_loses_nothing);
