@@ -112,6 +112,7 @@ PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct 
  *   PS_ESYS - no space is left for the first block; every block of the ring is
  *       used by another stream; or the process is a child of the one that created
  *       the log
+ *   PS_ECLOST - the program has closed the log's descriptor
  *   PS_ENOMEM, and as ps_snapshot_take
  *
  * By a thread that may read the set. Takes space in the file.
@@ -171,6 +172,9 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  *       block of the ring is used by another stream
  *   PS_EBUF - the record does not fit in a block: give a larger block_bytes; or it
  *       has more than 524280 bytes, and fits in none
+ *   PS_ECLOST - the program has closed the log's descriptor, and the stream needs
+ *       another block. A file that the program opened under the number is not
+ *       touched
  *   PS_ENOMEM - out of memory
  *
  * Errors after which the stream is as before:

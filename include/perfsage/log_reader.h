@@ -124,6 +124,7 @@ PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size
  * Errors:
  *   PS_EINVAL - reader is NULL, or record->size isn't set
  *   PS_ESYS - the file can't be read any more
+ *   PS_ECLOST - the program has closed the reader's descriptor
  *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *record);

@@ -25,6 +25,17 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
+/* What else the program opened under the number is not perfsage's to write to. */
+static int file_check(const struct ps__log_file *file)
+{
+	if (ps__identity_is(file->fd, &file->identity))
+		return PS_OK;
+	return ps__fail(PS_ECLOST,
+	                "the program has closed the descriptor of the log '%s': what needs "
+	                "another block of the file is lost; create logs after that",
+	                file->path);
+}
+
 static bool file_is_log(int fd)
 {
 	char magic[sizeof PS__LOG_MAGIC - 1];
@@ -159,6 +170,7 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 		                      "name, or give PS_LOG_REPLACE",
 		                      path)
 		           : file_fail(path, errno);
+	ps__identity_of(file->fd, &file->identity);
 	/* The file is empty, so nobody takes it for a log yet. */
 	file_lock(file->fd);
 	file->path = ps__os_strdup(path);
@@ -197,7 +209,8 @@ void ps__log_file_remove(struct ps__log_file *file)
 void ps__log_file_close(struct ps__log_file *file)
 {
 	file_close_older(file);
-	close(file->fd);
+	if (ps__identity_is(file->fd, &file->identity))
+		close(file->fd);
 	ps__os_free(file->beside);
 	ps__os_free(file->path);
 	ps__os_free(file->zeros);
@@ -208,7 +221,10 @@ int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_
 {
 	const char *from = bytes;
 	size_t done = 0;
+	int result = file_check(file);
 
+	if (result != PS_OK)
+		return result;
 	while (done < size_bytes) {
 		ssize_t written =
 		    pwrite(file->fd, from + done, size_bytes - done, (off_t)(offset + done));
@@ -224,7 +240,7 @@ int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t si
 {
 	struct iovec pieces[MOST_PIECES];
 	size_t end = offset + size_bytes;
-	int result = PS_OK;
+	int result = file_check(file);
 
 	for (size_t piece = 0; piece < MOST_PIECES; piece++)
 		pieces[piece] = (struct iovec){file->zeros, PS__LOG_ALIGNMENT};
@@ -259,7 +275,8 @@ void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 	const struct ps__log_close close = ps__log_close_of(blocks);
 	ssize_t written;
 
-	if (!file_is_allowed(file->close_offset + sizeof close))
+	if (!file_is_allowed(file->close_offset + sizeof close) ||
+	    !ps__identity_is(file->fd, &file->identity))
 		return;
 	do
 		written = pwrite(file->fd, &close, sizeof close, (off_t)file->close_offset);
@@ -268,8 +285,10 @@ void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes)
 {
-	int error = EFBIG;
+	int error = EFBIG, result = file_check(file);
 
+	if (result != PS_OK)
+		return result;
 	if (file_is_allowed(offset + size_bytes)) {
 		do
 			error = posix_fallocate(file->fd, (off_t)offset, (off_t)size_bytes);

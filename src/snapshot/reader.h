@@ -7,6 +7,7 @@
 #define PS_SNAPSHOT_READER_H
 
 #include "snapshot/format.h"
+#include "snapshot/identity.h"
 #include "store/recording.h"
 #include "topology/tree.h"
 
@@ -63,6 +64,7 @@ struct ps__log_cursor {
 struct ps_log_reader {
 	char *path;
 	int fd;
+	struct ps__identity identity; /* of the file that fd was opened for */
 	struct ps__log_header header;
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;

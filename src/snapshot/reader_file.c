@@ -19,6 +19,11 @@ int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *t
 {
 	size_t done = 0;
 
+	if (!ps__identity_is(reader->fd, &reader->identity))
+		return ps__fail(PS_ECLOST,
+		                "the program has closed the descriptor of the log '%s', which is "
+		                "its reader's: open the log again",
+		                reader->path);
 	while (done < size_bytes) {
 		ssize_t got =
 		    pread(reader->fd, (char *)to + done, size_bytes - done, (off_t)(offset + done));

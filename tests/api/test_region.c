@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Regions on the real kernel: known numbers of fresh pages in known paths, by threads that are
- * moved, threads that come and go, teams, and signal handlers. What the paths say adds up to what
- * the tree shows.
+ * moved, come and go, by teams and signal handlers. The paths add up to what the tree shows.
  */
 #include "support/small.h"
 #include "support/unmarked.h"
@@ -223,6 +222,7 @@ END_TEST
 
 #define THREADS 16
 #define ROUNDS  ps_test_size(12, 3)
+#define OUTSIDE (uint64_t) ps_test_size(2000, 300)
 #define VISITS  20
 #define PATHS   50
 
@@ -306,7 +306,7 @@ static void visit_in_handler(int number)
 	errno = error;
 }
 
-/* A handler's regions are inside whatever it interrupts; but not in the midst of a boundary. */
+/* A handler's regions are inside what it interrupts; but not in the midst of a boundary. */
 START_TEST(signal_handlers_may_enter_regions)
 {
 	const struct itimerspec often = {.it_interval = {.tv_nsec = 100000},
@@ -341,9 +341,7 @@ START_TEST(signal_handlers_may_enter_regions)
 	sigaction(SIGRTMIN, &action, NULL);
 	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	timer_settime(timer, 0, &often, NULL);
-	for (outside = 0;
-	     outside < (uint64_t)ps_test_size(2000, 300) || handler_visits + handler_refusals < 100;
-	     outside++) {
+	for (; outside < OUTSIDE || handler_visits + handler_refusals < 100; outside++) {
 		check_ok(ps_region_enter(outer));
 		check_ok(ps_region_leave(outer));
 	}

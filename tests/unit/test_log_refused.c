@@ -291,6 +291,90 @@ START_TEST(bad_points_and_fields_are_refused)
 }
 END_TEST
 
+/* A file of the program's, under the number of the log's. */
+static int take_number_of_log(void)
+{
+	int number = 0;
+
+	for (struct stat log, there; number < 1024; number++) {
+		if (stat(log_path, &log) == 0 && fstat(number, &there) == 0 &&
+		    log.st_ino == there.st_ino && log.st_dev == there.st_dev)
+			break;
+	}
+	ck_assert_int_lt(number, 1024);
+	FILE *own = tmpfile();
+	ck_assert_ptr_nonnull(own);
+	fputs("a diary", own);
+	fflush(own);
+	ck_assert_int_eq(dup2(fileno(own), number), number);
+	fclose(own);
+	return number;
+}
+
+static void check_diary(int number)
+{
+	char text[16] = "";
+
+	ck_assert_int_eq(pread(number, text, sizeof text, 0), 7);
+	ck_assert_str_eq(text, "a diary");
+	close(number);
+}
+
+/* Its records are in blocks that are mapped already, or lost, and counted. */
+START_TEST(a_file_under_the_number_of_a_log_is_not_touched)
+{
+	struct ps_eventset *set = scene_started("page-faults", NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set), *second = NULL;
+	unsigned written = 0;
+	int result;
+
+	log_record(stream, 7);
+	int number = take_number_of_log();
+	do {
+		check_ok(ps_log_take(stream, BEGIN));
+		written++;
+		result = ps_log_write(stream);
+	} while (result == PS_OK && written < BLOCK);
+	ck_assert_int_eq(result, PS_ECLOST);
+	check_detail("has closed the descriptor of the log");
+	check_fails(ps_log_stream_create(&second, log, set, &log_type), PS_ECLOST);
+	ck_assert_uint_eq(ps_log_lost(log), 1);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	check_diary(number);
+	ps_eventset_destroy(set);
+	struct ps_log_reader *reader = log_reader();
+	struct ps_log_record record = {.size = sizeof record};
+	unsigned records = 0;
+	while (ps_log_next(reader, &record) == PS_OK)
+		records++;
+	ck_assert_uint_eq(records, written); /* the first, and all but the last */
+	ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_OPEN);
+	ps_log_close(reader);
+}
+END_TEST
+
+START_TEST(a_file_under_the_number_of_a_reader_is_not_read)
+{
+	struct ps_eventset *set = scene_started("page-faults", NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+	struct ps_log_record record = {.size = sizeof record};
+
+	log_record(stream, 7);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	struct ps_log_reader *reader = log_reader();
+	int number = take_number_of_log();
+	check_fails(ps_log_next(reader, &record), PS_ECLOST);
+	check_detail("open the log again");
+	ps_log_close(reader);
+	check_diary(number);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log refused");
@@ -304,5 +388,7 @@ int main(void)
 	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
 	tcase_add_test(tests, bad_types_are_refused);
 	tcase_add_test(tests, bad_points_and_fields_are_refused);
+	tcase_add_test(tests, a_file_under_the_number_of_a_log_is_not_touched);
+	tcase_add_test(tests, a_file_under_the_number_of_a_reader_is_not_read);
 	return scene_run(suite);
 }
