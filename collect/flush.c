@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What batch systems and terminals end a process with. SIGKILL can't be heard, and what faults is
- * in a state from which nothing should be written. */
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+/* What batch systems, terminals and alarm(2) end a process with. SIGKILL can't be heard, and what
+ * faults is in a state from which nothing should be written. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 
 #define LONGEST_WAIT_S 1.0
 #define MOST_TURNS     1000 /* of a millisecond */

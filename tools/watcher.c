@@ -25,7 +25,8 @@
 #define MOST_FILES 8
 
 /* The signals that end perfsage while nothing is counted. */
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT,
+                                     SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF};
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
 /* Read by the handler, in the same thread. */
@@ -66,8 +67,9 @@ void tool_ending_keep(const char *path)
 }
 
 /* The signals that end perfsage follow the first three. */
-static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGXFSZ, SIGINT,
-                                                  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU};
+static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE,   SIGXFSZ, SIGINT,
+                                                  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU,
+                                                  SIGALRM, SIGVTALRM, SIGPROF};
 
 /* The write fails instead, and perfsage says so. */
 static bool watcher_is_of_a_write(int number)
@@ -257,11 +259,17 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
 	return 0;
 }
 
+/* alarm(2) and setitimer(2) survive an exec: `perl -e 'alarm 9; exec @ARGV' perfsage ...`. */
+static bool watcher_is_of_a_clock(uint32_t number)
+{
+	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
+}
+
 /* The terminal sends its signals to the command as well; what somebody sent to
- * perfsage alone is passed on. */
+ * perfsage alone is passed on, and so is the end of a time that was meant for the command. */
 static void watcher_pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
 {
-	if (info->ssi_code != SI_KERNEL)
+	if (info->ssi_code != SI_KERNEL || watcher_is_of_a_clock(info->ssi_signo))
 		kill(watcher->command, (int)info->ssi_signo);
 }
 

@@ -25,7 +25,7 @@
 void tool_ending_remove(const char *path);
 void tool_ending_keep(const char *path);
 
-#define TOOL_CHANGED_ACTIONS 8
+#define TOOL_CHANGED_ACTIONS 11
 
 /* What perfsage was given by its parent and changes for itself while it counts:
  * a command gets it as it was. */
