@@ -171,9 +171,9 @@ int ps_session_store(struct ps_session *session, uint64_t *timestamp)
 		                "ps_session_store: the session was made without a topology");
 	if (!session->is_started)
 		return ps__fail(PS_ENOTRUN, "ps_session_store: the session was not started");
-	if (!session->stores)
+	if (!session->stores && session->user_events)
 		session->stores = ps__os_calloc(session->user_events, sizeof *session->stores);
-	if (!session->stores)
+	if (!session->stores && session->user_events)
 		return ps__fail_memory("the readings of a session");
 	for (size_t event = 0; result == PS_OK && event < session->user_events; event++)
 		result = prepare_event(session, event, &with_samples);
