@@ -8,6 +8,8 @@
 #include "output/number.h"
 #include "tools/terminal.h"
 
+#include <math.h>
+
 /* The period at which the elapsed time is shown. */
 #define BEAT_NS 1000000000u
 
@@ -31,7 +33,9 @@ int stat_wait_add_interval(struct run *run, bool has_ended)
 
 int stat_wait_show_interval(struct run *run, const struct stat_facts *ending)
 {
-	uint64_t now = ps__os_now_ns();
+	/* The last interval ends when the run does. */
+	uint64_t now =
+	    ending ? run->started_ns + (uint64_t)llround(ending->elapsed_s * 1e9) : ps__os_now_ns();
 	struct stat_facts facts = ending ? *ending : (struct stat_facts){0};
 
 	facts.pid = run->command;
