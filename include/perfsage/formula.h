@@ -70,10 +70,11 @@ typedef int ps_formula_look_up(void *context, const char *name, double *number,
  * formula - not changed: several threads may use it
  * look_up - is called for each name that matters, each time it is met
  * context - for look_up
- * out - receives the number; NaN if a number that matters is not known, or a
- *     divisor is 0 (d_ratio gives 0 then). Its status and attribution are the
- *     weakest of those that matter, the timestamp is the newest, and flags has
- *     those of all. Untouched on failure.
+ * out - receives the number; NaN if a number that matters is not known, a
+ *     divisor is 0 (d_ratio gives 0 then), or a number is too large: beyond a
+ *     double, or for |, ^, & and % beyond 64 bits. Its status and attribution
+ *     are the weakest of those that matter, the timestamp is the newest, and
+ *     flags has those of all. Untouched on failure.
  *
  * Returns PS_OK, or what look_up returned.
  *

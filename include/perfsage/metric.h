@@ -44,8 +44,8 @@ struct ps_metric_value {
  * component - any component
  * metric - "IPC", "GHz", "cache-miss-ratio", ..., in upper or lower case, with
  *     or without a modifier; ps_metric(3) lists them
- * out - receives the metric; the value is NaN if an event's count is unknown or
- *     the divisor is 0; untouched on failure
+ * out - receives the metric; the value is NaN if an event's count is unknown, or
+ *     the formula divides by 0 or overflows; untouched on failure
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL

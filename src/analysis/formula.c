@@ -166,19 +166,17 @@ static double evaluate_name(struct evaluation *evaluation, const char *name)
 	return number;
 }
 
-/* A whole number, for the operators that need one; those beyond are the largest. */
-static long long whole(double number)
+/* Is it a whole number of 64 bits, but for its fraction? */
+static bool has_64_bits(double number)
 {
-	if (number >= 0x1p63)
-		return INT64_MAX;
-	return number <= -0x1p63 ? INT64_MIN : (long long)number;
+	return number >= -0x1p63 && number < 0x1p63;
 }
 
 static double compute_whole(enum ps__formula_kind kind, double left, double right)
 {
-	if (isnan(left) || isnan(right))
+	if (!has_64_bits(left) || !has_64_bits(right))
 		return (double)NAN;
-	long long one = whole(left), other = whole(right);
+	long long one = (long long)left, other = (long long)right;
 	switch (kind) {
 	case PS__FORMULA_AND:
 		return (double)(one & other);
@@ -220,6 +218,12 @@ static double compute(enum ps__formula_kind kind, double left, double right)
 	default:
 		return compute_whole(kind, left, right);
 	}
+}
+
+/* What overflowed is no number: as an infinite divisor it would make a 0 that nobody counted. */
+static double finite_or_none(double number)
+{
+	return isfinite(number) ? number : (double)NAN;
 }
 
 static double evaluate_node(struct evaluation *evaluation, uint32_t at);
@@ -266,11 +270,11 @@ static double evaluate_node(struct evaluation *evaluation, uint32_t at)
 
 	while (!is_single(&nodes[first]))
 		first = nodes[first].operands[0];
-	double number = evaluate_single(evaluation, &nodes[first]);
+	double number = finite_or_none(evaluate_single(evaluation, &nodes[first]));
 	for (uint32_t done = first; done != at; done = nodes[done].above) {
 		const struct ps__formula_node *operation = &nodes[nodes[done].above];
-		number = compute(operation->kind, number,
-		                 evaluate_node(evaluation, operation->operands[1]));
+		number = finite_or_none(compute(operation->kind, number,
+		                                evaluate_node(evaluation, operation->operands[1])));
 	}
 	return number;
 }
@@ -289,8 +293,6 @@ int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_look_up *lo
 	evaluation.known.value = evaluate_node(&evaluation, formula->root);
 	if (evaluation.result != PS_OK)
 		return evaluation.result;
-	if (!isfinite(evaluation.known.value))
-		evaluation.known.value = (double)NAN;
 	*out = evaluation.known;
 	return PS_OK;
 }

@@ -97,28 +97,29 @@ static int look_up(void *context, const char *name, double *number, struct ps_va
 	return PS_OK;
 }
 
-/* Fractions of whole numbers are cut off. */
-static double whole(double number)
+/* Whole numbers of 64 bits; fractions are cut off. Others are none. */
+static double apply_to_words(char operator, double one, double other)
 {
-	return number >= 0x1p63 ? 0x1p63 : number <= -0x1p63 ? -0x1p63 : trunc(number);
-}
-
-static long long word_of(double number)
-{
-	return number >= 0x1p63 ? INT64_MAX : (long long)whole(number);
-}
-
-static double apply(char operator, double one, double other)
-{
-	if (isnan(one) || isnan(other))
+	if (!(one < 0x1p63 && other < 0x1p63 && fmin(one, other) >= -0x1p63))
 		return (double)NAN;
+	long long word = (long long)one, other_word = (long long)other;
 	switch (operator) {
 	case '|':
-		return (double)(word_of(one) | word_of(other));
+		return (double)(word | other_word);
 	case '^':
-		return (double)(word_of(one) ^ word_of(other));
+		return (double)(word ^ other_word);
 	case '&':
-		return (double)(word_of(one) & word_of(other));
+		return (double)(word & other_word);
+	default:
+		if (other_word == 0 || other_word == -1)
+			return other_word == 0 ? (double)NAN : 0;
+		return (double)(word % other_word);
+	}
+}
+
+static double apply_to_numbers(char operator, double one, double other)
+{
+	switch (operator) {
 	case '<':
 		return one < other;
 	case '>':
@@ -131,10 +132,6 @@ static double apply(char operator, double one, double other)
 		return one * other;
 	case '/':
 		return other == 0 ? (double)NAN : one / other;
-	case '%':
-		if (word_of(other) == 0 || word_of(other) == -1)
-			return word_of(other) == 0 ? (double)NAN : 0;
-		return (double)(word_of(one) % word_of(other));
 	case 'm':
 		return fmin(one, other);
 	case 'M':
@@ -142,6 +139,16 @@ static double apply(char operator, double one, double other)
 	default: /* a ratio */
 		return other == 0 ? 0 : one / other;
 	}
+}
+
+/* What overflows is no number. */
+static double apply(char operator, double one, double other)
+{
+	if (isnan(one) || isnan(other))
+		return (double)NAN;
+	double number = strchr("|^&%", operator) ? apply_to_words(operator, one, other)
+	                                         : apply_to_numbers(operator, one, other);
+	return isfinite(number) ? number : (double)NAN;
 }
 
 static double put_tree(struct text *text, unsigned depth, enum strength least);
@@ -256,7 +263,7 @@ static bool compare(const char *text, double wanted, struct formula_fuzz *result
 	ps_formula_destroy(formula);
 	if (code != PS_OK)
 		return note_wrong(result, "a good formula was not computed", text);
-	if (!is_same(value.value, isfinite(wanted) ? wanted : (double)NAN)) {
+	if (!is_same(value.value, wanted)) {
 		char what[100];
 		snprintf(what, sizeof what, "%.17g, not %.17g", value.value, wanted);
 		return note_wrong(result, what, text);

@@ -37,9 +37,10 @@ static int look_up(void *context, const char *name, double *number, struct ps_va
 {
 	(void)context;
 	(void)value;
-	*number = strcmp(name, "zero") == 0  ? 0
-	          : strcmp(name, "nan") == 0 ? (double)NAN
-	                                     : number_of(name);
+	*number = strcmp(name, "zero") == 0       ? 0
+	          : strcmp(name, "nan") == 0      ? (double)NAN
+	          : strcmp(name, "infinite") == 0 ? (double)INFINITY
+	                                          : number_of(name);
 	return PS_OK;
 }
 
@@ -96,6 +97,12 @@ static const struct {
     /* What isn't looked at doesn't matter. */
     {"5 if 1 else nan", 5},
     {"nan if 0 else 5", 5},
+    {"5 if 1 else 1e308 * 10", 5},
+    /* 64 bits, and no more. */
+    {"9.2e18 % 1000", 0},
+    {"-9223372036854775808 | 0", -0x1p63},
+    {"9223372036854774784 & 9223372036854774784", 0x1p63 - 1024},
+    {"-9223372036854775808 % -1", 0},
 };
 
 START_TEST(the_grammar_means_what_perf_means)
@@ -103,6 +110,33 @@ START_TEST(the_grammar_means_what_perf_means)
 	for (size_t index = 0; index < sizeof known / sizeof known[0]; index++)
 		ck_assert_msg(value_of(known[index].text) == known[index].value, "%s: %.17g",
 		              known[index].text, value_of(known[index].text));
+}
+END_TEST
+
+START_TEST(what_is_beyond_64_bits_has_no_bits)
+{
+	static const char *const texts[] = {
+	    "5.2e19 % 10000", "5e31 | 1",   "5e31 & 5e31",       "1 ^ 9223372036854775808",
+	    "7 % 1e19",       "-1e19 | -1", "0 & -9.3e18",       "9223372036854775808 % 7",
+	    "1e300 ^ 1e300",  "1 % -1e30",  "(1e19 | 1) * 0 + 1"};
+
+	for (size_t index = 0; index < sizeof texts / sizeof texts[0]; index++)
+		ck_assert_msg(isnan(value_of(texts[index])), "%s: %g", texts[index],
+		              value_of(texts[index]));
+}
+END_TEST
+
+START_TEST(what_overflows_inside_is_no_number)
+{
+	static const char *const texts[] = {"1 / (1e308 * 10)",    "1e308 * 10 > 5",
+	                                    "min(1e308 * 10, 3)",  "d_ratio(1, 1e308 + 1e308)",
+	                                    "0 * (1e308 / 0.1)",   "-1e308 * 10 < 0",
+	                                    "max(-1e308 * 10, 3)", "infinite * 0",
+	                                    "1 / infinite",        "1 if infinite else 2"};
+
+	for (size_t index = 0; index < sizeof texts / sizeof texts[0]; index++)
+		ck_assert_msg(isnan(value_of(texts[index])), "%s: %g", texts[index],
+		              value_of(texts[index]));
 }
 END_TEST
 
@@ -315,6 +349,8 @@ int main(void)
 
 	tcase_add_test(tests, the_grammar_means_what_perf_means);
 	tcase_add_test(tests, what_is_not_known_is_no_number);
+	tcase_add_test(tests, what_is_beyond_64_bits_has_no_bits);
+	tcase_add_test(tests, what_overflows_inside_is_no_number);
 	tcase_add_test(tests, names_are_events_with_all_that_belongs_to_them);
 	tcase_add_test(tests, a_mistake_is_shown_where_it_is);
 	tcase_add_test(tests, a_formula_may_be_long_but_not_deep);
