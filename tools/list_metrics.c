@@ -52,7 +52,7 @@ static const char *metrics_reason(const char *detail)
 
 static int metrics_probe(struct line *line)
 {
-	struct ps__metric_ask ask = {line->metric, "", true};
+	struct ps__metric_ask ask = {.metric = line->metric, .modifier = "", .has_run_times = true};
 	struct ps_eventset *set;
 	size_t operands[PS__METRIC_MOST_OPERANDS];
 

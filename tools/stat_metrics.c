@@ -47,13 +47,28 @@ static void asked_complain(const struct ps__metric_ask *ask, const char *refusal
 		tool_complain("-M: %s", detail);
 }
 
+/* Those of stat_times.h that any of its formulas names. */
+static unsigned asked_times(const struct ps__metric *metric)
+{
+	unsigned times = 0;
+
+	for (; metric; metric = metric->next_formula) {
+		for (size_t operand = 0; operand < metric->count; operand++) {
+			const char *const *name = metric->operands[operand].names;
+			for (; *name; name++)
+				times |= stat_times_bit(*name);
+		}
+	}
+	return times;
+}
+
 /* Keeps a metric whose events can be counted here, and tells why it can't be else. */
 static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
 	char name[PS__METRIC_NAME_BYTES];
 
-	const char *refusal = stat_options_refuse_times(asked->options, STAT_TIMES_ALL);
+	const char *refusal = stat_options_refuse_times(asked->options, asked_times(ask->metric));
 	with_times.has_run_times = !refusal;
 	int code = ps__metric_add_events(asked->events, &with_times);
 	if (code != PS_OK)
@@ -73,8 +88,8 @@ static int asked_add_group(struct asked *asked, const char *group)
 	for (const struct ps__metric *metric = ps__metric_next(NULL); metric && result == 0;
 	     metric = ps__metric_next(metric)) {
 		if (ps__metric_is_in(metric, group))
-			result =
-			    asked_add_metric(asked, &(struct ps__metric_ask){metric, "", false});
+			result = asked_add_metric(
+			    asked, &(struct ps__metric_ask){.metric = metric, .modifier = ""});
 	}
 	return result;
 }

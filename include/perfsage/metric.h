@@ -6,7 +6,8 @@
  * of the library, others are loaded. A metric is computed from the totals of the events that it
  * needs, over the event sets that counted them all. It has a value only if all of them were
  * counted: if one was never scheduled or is incomplete, the metric is
- * unknown (NaN). A set in which some of the events are not supported is left out.
+ * unknown (NaN). A set in which some of the events are not supported is left out. The times of a
+ * run (duration_time, user_time, system_time) may be of another set than the other events.
  *
  * The first call that asks for a metric reads the built-in ones: it allocates some
  * memory, which stays. All such calls return PS_ENOMEM if there is none.

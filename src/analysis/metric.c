@@ -74,6 +74,8 @@ static bool metric_is_counted(const struct ps__metric_ask *ask, void *context)
 	const struct ps_topology *topology = context;
 	struct ps__metric_places places;
 
+	if (!ps__metric_has_run_times(topology, ask))
+		return false;
 	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
 	     recording = recording->next) {
 		if (ps__metric_find_columns(recording, ask, &places))
@@ -114,7 +116,7 @@ static void metric_name_events(const struct ps__metric_ask *ask, char *out, size
 	*out = '\0';
 	for (size_t index = 0; index < metric->count && length < size_bytes; index++) {
 		const char *event = metric->operands[index].names[0];
-		bool is_plain = index != metric->lead && ps__metric_is_clock(event);
+		bool is_plain = index != metric->lead && ps__metric_is_time(event);
 		length += (size_t)snprintf(out + length, size_bytes - length, "%s%s%s",
 		                           index == 0                  ? ""
 		                           : index + 1 < metric->count ? ", "
@@ -181,9 +183,11 @@ static void metric_set_scales(const struct ps_topology *topology, const struct p
 	     recording = recording->next) {
 		if (!ps__metric_find_columns(recording, ask, &places))
 			continue;
-		for (size_t operand = 0; operand < ask->metric->count; operand++)
+		for (size_t operand = 0; operand < ask->metric->count; operand++) {
+			ptrdiff_t column = places.at[operand];
 			ps__metric_put(values, ask, operand, values->sums[operand],
-			               recording->column[places.at[operand]].scale);
+			               column < 0 ? 1 : recording->column[column].scale);
+		}
 		values->machine.counts_cpus = recording->counts_cpu;
 		return;
 	}

@@ -28,6 +28,9 @@ struct ps__metric_operand {
 	                                                 counted is taken */
 	bool is_whole; /* the sum of the whole Machine, whatever the component */
 	bool has_line; /* of a file: the symbol stands for the event in the unit that is shown */
+	/* A time of the run, beside events that are counted: it may be of another event set, as it
+	 * is stored when the run is over. */
+	bool is_of_run;
 };
 
 #define PS__METRIC_NO_WHOLE SIZE_MAX
@@ -43,7 +46,7 @@ struct ps__metric {
 	struct ps_formula *tree;
 	struct ps__metric_operand *operands;
 	size_t count;
-	size_t lead;  /* the operand whose modifiers are the metric's: no clock, if there is one */
+	size_t lead;  /* the operand whose modifiers are the metric's: no time, if there is one */
 	size_t whole; /* the operand that is of the whole Machine */
 };
 
@@ -85,15 +88,17 @@ bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_events
 struct ps__metric_places {
 	ptrdiff_t at[PS__METRIC_MOST_OPERANDS];
 };
-/* False if the recording didn't count all operands. Where one of them isn't supported, what the
- * others counted is left out. */
+/* False if the recording didn't count all operands; those of the run don't matter, and have the
+ * place -1. Where an operand isn't supported, what the others counted is left out. */
 bool ps__metric_find_columns(const struct ps__recording *recording,
                              const struct ps__metric_ask *ask, struct ps__metric_places *out);
 /* The modifiers of a column that has one of the operand's names, or ""; NULL if it has none. */
 const char *ps__metric_modifiers_in(const struct ps__column *column,
                                     const struct ps__metric_operand *operand);
-/* A clock: its modifier says nothing. */
-bool ps__metric_is_clock(const char *event);
+/* Is each time of the run that the metric needs in any recording? */
+bool ps__metric_has_run_times(const struct ps_topology *topology, const struct ps__metric_ask *ask);
+/* A clock, or a time of the run: its modifier says nothing. */
+bool ps__metric_is_time(const char *event);
 
 /* The selector of an operand's sum, which lives as long as ask. It finds nothing in a recording
  * that didn't count all operands. */

@@ -28,7 +28,7 @@ static int events_add_operand(struct ps_eventset *set, const struct ps__metric_a
                               size_t operand)
 {
 	const char *const *names = ask->metric->operands[operand].names;
-	bool is_plain = operand != ask->metric->lead && ps__metric_is_clock(names[0]);
+	bool is_plain = operand != ask->metric->lead && ps__metric_is_time(names[0]);
 	struct ps__failure failure = {.code = PS_OK};
 
 	for (size_t index = 0; names[index]; index++) {
@@ -86,7 +86,8 @@ static int events_add_group(struct ps_eventset *set, const char *name)
 	     metric = ps__metric_next(metric)) {
 		if (!ps__metric_is_in(metric, name))
 			continue;
-		int code = ps__metric_add_events(set, &(struct ps__metric_ask){metric, "", false});
+		int code = ps__metric_add_events(
+		    set, &(struct ps__metric_ask){.metric = metric, .modifier = ""});
 		added += code == PS_OK;
 		ps__failure_keep(&failure, code);
 	}

@@ -2,6 +2,7 @@
 /* Makes a metric of its formula: which of the names in it are events, and how those are called. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
+#include "event/event.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -130,14 +131,37 @@ static int insert_metrics(const struct ps__metric_file *file, struct ps__metric 
 	return PS_OK;
 }
 
-/* Modifiers are those of the first event that isn't a clock. */
+static bool is_run_time(const struct ps__metric *metric, size_t operand)
+{
+	return ps__run_time_is(metric->operands[operand].names[0]);
+}
+
+/* Modifiers are those of the first event that isn't a time; else of the first one with a counter.
+ */
 static void find_lead(struct ps__metric *metric)
 {
 	while (metric->lead < metric->count &&
-	       ps__metric_is_clock(metric->operands[metric->lead].names[0]))
+	       ps__metric_is_time(metric->operands[metric->lead].names[0]))
 		metric->lead++;
-	if (metric->lead == metric->count)
-		metric->lead = 0;
+	if (metric->lead < metric->count)
+		return;
+	for (metric->lead = 0; metric->lead < metric->count; metric->lead++) {
+		if (!is_run_time(metric, metric->lead))
+			return;
+	}
+	metric->lead = 0;
+}
+
+/* The times of a run are those of the whole machine: what each component counted is divided by the
+ * same time. */
+static void find_run_times(struct ps__metric *metric)
+{
+	for (size_t operand = 0; operand < metric->count; operand++) {
+		bool is_of_run = is_run_time(metric, operand) && !is_run_time(metric, metric->lead);
+		metric->operands[operand].is_of_run = is_of_run;
+		if (is_of_run && !ps__metric_is_share(metric))
+			metric->whole = operand;
+	}
 }
 
 int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metric,
@@ -165,6 +189,7 @@ int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metri
 	if (result != PS_OK)
 		return result;
 	find_lead(&entry->metric);
+	find_run_times(&entry->metric);
 	if (!find_metric(file, metric->name) &&
 	    !ps__metric_names_add(&file->names, &file->arena, metric->name, strlen(metric->name),
 	                          entry))

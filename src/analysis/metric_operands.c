@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-bool ps__metric_is_clock(const char *event)
+bool ps__metric_is_time(const char *event)
 {
-	return strstr(event, "-clock") != NULL;
+	return strstr(event, "-clock") != NULL || ps__run_time_is(event);
 }
 
 /* The names of a recording or of a set, by number; NULL beyond the last. */
@@ -61,15 +61,16 @@ const char *ps__metric_modifiers_in(const struct ps__column *column,
 	return modifiers;
 }
 
-/* The first column with one of the names and this modifier. Time is time: a clock's modifier says
- * nothing beside another event. */
+/* The first column with one of the names and this modifier. Time is time: its modifier says nothing
+ * beside another event. */
 static ptrdiff_t metric_find_operand(const struct names *names, const struct ps__metric_ask *ask,
                                      size_t operand)
 {
+	const struct ps__metric_operand *about = &ask->metric->operands[operand];
 	bool is_lead = operand == ask->metric->lead || operand == ask->metric->whole;
 
-	for (const char *const *event = ask->metric->operands[operand].names; *event; event++) {
-		bool is_any = !is_lead && ps__metric_is_clock(*event);
+	for (const char *const *event = about->names; *event; event++) {
+		bool is_any = (!is_lead || about->is_of_run) && ps__metric_is_time(*event);
 		for (size_t index = 0; metric_name_at(names, index); index++) {
 			const char *found = metric_modifiers_at(names, index, *event);
 			if (found && (is_any || strcmp(found, ask->modifier) == 0))
@@ -83,8 +84,9 @@ static bool metric_find_names(const struct names *names, const struct ps__metric
                               struct ps__metric_places *out)
 {
 	for (size_t operand = 0; operand < ask->metric->count; operand++) {
-		out->at[operand] = metric_find_operand(names, ask, operand);
-		if (out->at[operand] < 0)
+		bool is_apart = names->recording && ask->metric->operands[operand].is_of_run;
+		out->at[operand] = is_apart ? -1 : metric_find_operand(names, ask, operand);
+		if (!is_apart && out->at[operand] < 0)
 			return false;
 	}
 	return true;
@@ -100,9 +102,31 @@ bool ps__metric_find_columns(const struct ps__recording *recording,
 {
 	if (!metric_find_names(&(struct names){.recording = recording}, ask, out))
 		return false;
-	for (size_t operand = 1; operand < ask->metric->count; operand++) {
-		if (metric_is_supported(recording, out->at[operand]) !=
-		    metric_is_supported(recording, out->at[0]))
+	bool is_supported = metric_is_supported(recording, out->at[ask->metric->lead]);
+	for (size_t operand = 0; operand < ask->metric->count; operand++) {
+		if (out->at[operand] >= 0 &&
+		    metric_is_supported(recording, out->at[operand]) != is_supported)
+			return false;
+	}
+	return true;
+}
+
+static bool metric_is_in_any(const struct ps_topology *topology, const struct ps__metric_ask *ask,
+                             size_t operand)
+{
+	const struct ps__recording *recording = ps__recording_first(topology);
+
+	while (recording &&
+	       metric_find_operand(&(struct names){.recording = recording}, ask, operand) < 0)
+		recording = recording->next;
+	return recording;
+}
+
+bool ps__metric_has_run_times(const struct ps_topology *topology, const struct ps__metric_ask *ask)
+{
+	for (size_t operand = 0; operand < ask->metric->count; operand++) {
+		if (ask->metric->operands[operand].is_of_run &&
+		    !metric_is_in_any(topology, ask, operand))
 			return false;
 	}
 	return true;
@@ -111,11 +135,13 @@ bool ps__metric_find_columns(const struct ps__recording *recording,
 static ptrdiff_t metric_select(const struct ps__recording *recording,
                                const struct ps__selector *selector)
 {
+	const struct ps__metric_ask *ask = selector->context;
 	struct ps__metric_places places;
 
-	return ps__metric_find_columns(recording, selector->context, &places)
-	           ? places.at[selector->operand]
-	           : -1;
+	if (ask->metric->operands[selector->operand].is_of_run)
+		return metric_find_operand(&(struct names){.recording = recording}, ask,
+		                           selector->operand);
+	return ps__metric_find_columns(recording, ask, &places) ? places.at[selector->operand] : -1;
 }
 
 struct ps__selector ps__metric_operand(const struct ps__metric_ask *ask, size_t operand)

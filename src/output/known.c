@@ -315,6 +315,8 @@ int ps_print_legend(const struct ps_value *values, size_t count, size_t width, F
 void ps__known_add_unknown(struct ps__buffer *buffer, const char *metric)
 {
 	ps__buffer_add(
-	    buffer, "%-11s  not known: its formula divides by 0 or overflows, or lacks a count\n",
+	    buffer,
+	    "%-11s  not known: its formula divides by 0 or overflows, or a number in it is not "
+	    "known\n",
 	    metric);
 }

@@ -132,14 +132,15 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
 		const struct ps__table_column *column = &table->columns[metric->operands[operand]];
 		const struct ps__cell *cell = ps__table_cell(table, row, metric->operands[operand]);
-		if (!cell->parts)
+		bool is_whole = metric->has_whole && operand == metric->ask.metric->whole;
+		if (!is_whole && !cell->parts)
 			return false;
-		ps__metric_put(&values, &metric->ask, operand, &cell->value, column->scale);
+		ps__metric_put(&values, &metric->ask, operand,
+		               is_whole ? &metric->whole : &cell->value, column->scale);
 		values.scales[operand] /= runs;
-		values.machine.counts_cpus = column->counts_cpu;
+		if (operand == metric->ask.metric->lead)
+			values.machine.counts_cpus = column->counts_cpu;
 	}
-	if (metric->has_whole)
-		values.sums[metric->ask.metric->whole] = &metric->whole;
 	ps__metric_compute(&metric->ask, &values, out);
 	return true;
 }

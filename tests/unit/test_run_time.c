@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* duration_time, user_time and system_time: known names of what no counter counts, which a program
- * may store as values of the whole machine. */
+ * may store as values of the whole machine; metrics with such times. */
 #include "support/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char *const names[] = {"duration_time", "user_time", "system_time"};
 #define NAMES 3
@@ -80,6 +84,150 @@ START_TEST(a_process_is_attached_without_a_counter)
 }
 END_TEST
 
+/* Metrics of counts and times: a kernel's formula, the same by names of a file, and one that begins
+ * with the time and has another formula where nobody stored it. */
+static const char metrics[] = "group mine: rates\n"
+			      "event faults = page-faults\n"
+			      "event elapsed = duration_time\n"
+			      "metric kernel [1/s]: as it is copied\n"
+			      " page\\-faults / duration_time\n"
+			      "metric own [1/s]: by names\n"
+			      " faults / (elapsed / 1e9)\n"
+			      "metric each [s]: for a fault\n"
+			      " duration_time / page\\-faults\n"
+			      "or\n"
+			      " -1 * page\\-faults\n"
+			      "metric used: two times\n"
+			      " page\\-faults * (duration_time > user_time)\n";
+
+static void load_metrics(void)
+{
+	fake_file("/sys/my.metrics", metrics);
+	check_ok(ps_metric_load("/sys/my.metrics"));
+}
+
+static void unload_metrics(void)
+{
+	static const char *const defined[] = {"kernel", "own", "each", "used"};
+
+	for (size_t index = 0; index < sizeof defined / sizeof *defined; index++)
+		check_ok(ps_metric_undefine(defined[index]));
+}
+
+static struct ps_metric_value metric_at(const struct ps_component *component, const char *name)
+{
+	struct ps_metric_value value;
+
+	check_ok(ps_component_metric(component, name, &value));
+	return value;
+}
+
+static int note_name(const char *name, void *context)
+{
+	strcat(strcat(context, name), " ");
+	return 0;
+}
+
+/* Counts 5 faults on CPU 1 and 20 on CPU 2, and stores 0.5 s if there is a set for it. */
+static void count_and_store(struct ps_eventset *counts, struct ps_eventset *times)
+{
+	const long long stored[] = {500000000, 100000000};
+
+	check_ok(ps_start(counts));
+	scene_count_on(1, 5);
+	scene_count_on(2, 20);
+	check_ok(ps_stop(counts, scene.root, NULL, NULL));
+	if (times)
+		check_ok(ps_store(times, stored, 2, scene.root, NULL, NULL));
+}
+
+/* _i: whether the set that counts names the times, too, as those of perfsage stat do. */
+START_TEST(a_metric_takes_a_time_that_another_set_stored)
+{
+	const struct ps_component *two = ps_component_find(scene.root, PS_COMPONENT_THREAD, 2);
+	struct ps_eventset *counts = scene_set("page-faults", NULL), *times = scene_set(NULL, NULL);
+	char visited[200] = "";
+	struct ps_metric_value value;
+
+	load_metrics();
+	for (int name = 0; name < 2; name++) {
+		check_ok(ps_eventset_add_optional(times, names[name]));
+		if (_i)
+			check_ok(ps_eventset_add_optional(counts, names[name]));
+	}
+	count_and_store(counts, times);
+	value = metric_at(scene.root, "kernel");
+	ck_assert(value.value == 50);
+	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert(metric_at(scene.root, "own").value == 50);
+	ck_assert(metric_at(scene.root, "each").value == 0.02);
+	ck_assert(metric_at(scene.root, "used").value == 25);
+	/* The time is the same everywhere. */
+	ck_assert(metric_at(two, "kernel").value == 40);
+	check_fails(ps_component_metric(two, "used", &value), PS_EINVAL_DOM);
+	check_ok(ps_metric_for_each(scene.root, note_name, visited));
+	ck_assert_str_eq(visited, "kernel own each used ");
+	unload_metrics();
+	ps_eventset_destroy(counts);
+	ps_eventset_destroy(times);
+}
+END_TEST
+
+START_TEST(tables_have_such_a_metric)
+{
+	static const char *const shown[] = {"own"};
+	struct ps_export_options options = {
+	    .size = sizeof options, .metrics = shown, .metric_count = 1};
+	struct ps_eventset *counts = scene_set("page-faults", NULL), *times = scene_set(NULL, NULL);
+	char *text = NULL;
+	size_t bytes;
+
+	load_metrics();
+	for (int name = 0; name < 2; name++)
+		check_ok(ps_eventset_add_optional(times, names[name]));
+	count_and_store(counts, times);
+	FILE *stream = open_memstream(&text, &bytes);
+	check_ok(ps_export_with(scene.root, PS_FORMAT_CSV, &options, stream));
+	fclose(stream);
+	ck_assert_ptr_nonnull(strstr(text, "Machine,,own,50,1/s,counted,last-cpu,"));
+	ck_assert_ptr_nonnull(strstr(text, ",own,10,1/s,counted,last-cpu,"));
+	ck_assert_ptr_nonnull(strstr(text, ",own,40,1/s,counted,last-cpu,"));
+	free(text);
+	unload_metrics();
+	ps_eventset_destroy(counts);
+	ps_eventset_destroy(times);
+}
+END_TEST
+
+START_TEST(without_the_time_there_is_none)
+{
+	struct ps_eventset *counts = scene_set("page-faults", NULL);
+	struct ps_metric_value value;
+	char visited[200] = "";
+
+	load_metrics();
+	count_and_store(counts, NULL);
+	check_fails(ps_component_metric(scene.root, "kernel", &value), PS_ENOEVNT);
+	check_detail("duration_time");
+	ck_assert(metric_at(scene.root, "each").value == -25);
+	check_ok(ps_metric_for_each(scene.root, note_name, visited));
+	ck_assert_str_eq(visited, "each ");
+	unload_metrics();
+	ps_eventset_destroy(counts);
+	/* The name alone is no time. */
+	counts = scene_set("page-faults", NULL);
+	check_ok(ps_eventset_add_optional(counts, "duration_time"));
+	load_metrics();
+	count_and_store(counts, NULL);
+	value = metric_at(scene.root, "kernel");
+	ck_assert(isnan(value.value));
+	ck_assert_int_eq((int)value.status, PS_STATUS_NOT_SUPPORTED);
+	unload_metrics();
+	ps_eventset_destroy(counts);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("run time");
@@ -89,5 +237,8 @@ int main(void)
 	tcase_add_test(tests, a_time_of_a_run_has_no_modifier);
 	tcase_add_loop_test(tests, what_is_stored_is_the_machines_alone, 0, NAMES);
 	tcase_add_loop_test(tests, a_process_is_attached_without_a_counter, 0, NAMES);
+	tcase_add_loop_test(tests, a_metric_takes_a_time_that_another_set_stored, 0, 2);
+	tcase_add_test(tests, tables_have_such_a_metric);
+	tcase_add_test(tests, without_the_time_there_is_none);
 	return scene_run(suite);
 }
