@@ -5,6 +5,7 @@
  */
 #include "tools/stat.h"
 
+#include "analysis/metric.h"
 #include "base/os.h"
 #include "output/number.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line each: metrics of the whole, with their words. */
+/* A line each: built-in metrics of the whole, with their words. */
 static const struct rates_line {
 	const char *name, *end;
 	struct {
@@ -28,6 +29,14 @@ static const struct rates_line {
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+/* The words don't hold of a metric that a file has put into the place of a built-in one. */
+static bool rates_has_words(const char *metric)
+{
+	const struct ps__metric *found = ps__metric_of_name(metric);
+
+	return found && ps__metric_is_builtin(found);
+}
 
 /* Without memory there are no sums, and nothing is said. */
 static struct ps_value *rates_make_room(struct stat_quality *quality)
@@ -111,8 +120,10 @@ static void rates_show_line(const struct stat_quality *quality, const struct rat
 	struct ps_metric_value value;
 
 	for (size_t part = 0; part < COUNT_OF(line->parts) && line->parts[part].metric; part++) {
-		if (ps_metric_of_sums(quality->model, line->parts[part].metric, quality->sums, NULL,
-		                      &value) != PS_OK ||
+		const char *metric = line->parts[part].metric;
+		if (!rates_has_words(metric) ||
+		    ps_metric_of_sums(quality->model, metric, quality->sums, NULL, &value) !=
+		        PS_OK ||
 		    isnan(value.value))
 			continue;
 		if (!*separator)
