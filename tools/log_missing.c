@@ -29,7 +29,8 @@ static struct amounts add_up(const struct ps_log_reader *reader)
 
 static bool is_known(const struct ps_log_reader *reader)
 {
-	return ps__log_counts_damage(reader) && !ps__log_may_lack_end(reader);
+	return ps__log_counts_damage(reader) && !ps__log_may_lack_end(reader) &&
+	       !ps__log_is_overwritten(reader);
 }
 
 bool tool_log_has_lost_all(const struct tool_log *log)
@@ -38,6 +39,24 @@ bool tool_log_has_lost_all(const struct tool_log *log)
 
 	return amounts.records == 0 && (amounts.missing || ps_log_damaged_blocks(log->reader) ||
 	                                ps_log_end(log->reader) == PS_LOG_END_CUT);
+}
+
+/* Not all rings that are full have lost records, but no one can tell. */
+static void complain_ring(const struct tool_log *log, uint64_t dropped)
+{
+	const char *path = log->options.path;
+
+	if (!ps__log_is_overwritten(log->reader))
+		return;
+	if (dropped)
+		tool_complain("%" PRIu64 " older record%s of '%s' made room for newer ones, or "
+		              "could not be written: the log is a ring. Streams whose blocks were "
+		              "all overwritten are not shown",
+		              dropped, dropped == 1 ? "" : "s", path);
+	else
+		tool_complain("'%s' is a ring, and all of its blocks were used: streams whose "
+		              "blocks were all overwritten are not shown",
+		              path);
 }
 
 void tool_log_complain_missing(const struct tool_log *log)
@@ -51,10 +70,7 @@ void tool_log_complain_missing(const struct tool_log *log)
 		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
 		              "them, or the file is damaged",
 		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are");
-	if (amounts.dropped)
-		tool_complain("%" PRIu64 " older record%s of '%s' made room for newer ones: the "
-		              "log is a ring",
-		              amounts.dropped, amounts.dropped == 1 ? "" : "s", path);
+	complain_ring(log, amounts.dropped);
 	if (blocks)
 		tool_complain("%zu block%s of '%s' can't be read: the file is damaged", blocks,
 		              blocks == 1 ? "" : "s", path);

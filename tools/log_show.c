@@ -67,7 +67,7 @@ static void put_stream(struct show *show, const struct ps_log_reader *reader, si
 	if (info.missing)
 		ps__buffer_add(text, ", %" PRIu64 " missing", info.missing);
 	if (info.dropped)
-		ps__buffer_add(text, ", %" PRIu64 " older ones dropped", info.dropped);
+		ps__buffer_add(text, ", %" PRIu64 " older ones dropped or lost", info.dropped);
 	put_folded(show, text);
 	ps__buffer_clear(text);
 	put_names(show, "  events  ", reader, stream, ps_log_event_name);

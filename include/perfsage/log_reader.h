@@ -26,7 +26,9 @@ struct ps_log_info {
 	/* Numbers of records, up to the one that ps_log_next has reached: */
 	uint64_t records; /* that ps_log_next gave */
 	uint64_t missing; /* that were written, or could not be written, and aren't there */
-	uint64_t dropped; /* that were in the ring, and made room for newer ones */
+	/* Those before the oldest block of a ring: they made room for newer ones, or could not be
+	 * written. How many could not isn't known, and they are not in `missing` */
+	uint64_t dropped;
 };
 
 /** Is the end of the file there? */
@@ -83,7 +85,8 @@ PS_PUBLIC int ps_log_open(struct ps_log_reader **out, const char *path);
 /** The topology of the machine where the log was written; lives as the reader. NULL for NULL. */
 PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
 
-/** Counts the streams that have a block in the file. reader - NULL gives 0 */
+/** Counts the streams that have a block in the file: in a ring, all blocks of a stream may have
+ * been overwritten. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
 /** Counts blocks that are damaged: what was in them is missing. reader - NULL gives 0 */

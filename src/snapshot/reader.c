@@ -142,10 +142,16 @@ const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
 	return source && index < source->info.field_count ? source->fields[index] : NULL;
 }
 
-/* Records of the ring's earlier laps were dropped, others are missing. */
-static void note_gap(struct ps_log_reader *reader, struct ps__log_source *source, uint64_t count)
+/* Before a block that was reached: what is before a stream's oldest block in a ring was
+ * overwritten, as that block isn't the stream's first one. How many records were lost stood there,
+ * too. */
+static void note_gap(struct ps_log_reader *reader, const struct ps__log_block *block,
+                     bool is_oldest)
 {
-	if (reader->header.ring_blocks && source->info.records == 0)
+	struct ps__log_source *source = reader->cursor.source;
+	uint64_t count = block->first - source->expected;
+
+	if (reader->header.ring_blocks && is_oldest && block->sequence > 0)
 		source->info.dropped += count;
 	else
 		source->info.missing += count;
@@ -188,7 +194,8 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 
 	while (source->number != entry->block.stream)
 		source++;
-	if (cursor->source != source) {
+	bool is_oldest = cursor->source != source;
+	if (is_oldest) {
 		/* Its parts may have another width. */
 		clear_states(cursor->now);
 		clear_states(cursor->before);
@@ -197,7 +204,7 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->source = source;
 	/* A full record comes first; but if some are missing, there is none before it. */
 	if (cursor->block.first > source->expected) {
-		note_gap(reader, source, cursor->block.first - source->expected);
+		note_gap(reader, &cursor->block, is_oldest);
 		forget(cursor);
 	}
 	source->expected = cursor->block.first;

@@ -91,6 +91,9 @@ bool ps__log_may_lack_end(const struct ps_log_reader *reader);
 /* Are the records of each damaged block counted as missing, as a good block of its stream follows?
  */
 bool ps__log_counts_damage(const struct ps_log_reader *reader);
+/* Is it a ring whose blocks were all used? Those that were overwritten may have told of lost
+ * records, or have been all that there was of a stream. */
+bool ps__log_is_overwritten(const struct ps_log_reader *reader);
 
 /* reader_stream.c: makes a stream of a description, which it takes over. PS_EINVAL, without a
  * detail, if it is none; PS_ENOMEM. */

@@ -301,6 +301,23 @@ bool ps__log_counts_damage(const struct ps_log_reader *reader)
 	return gaps >= reader->damaged;
 }
 
+/* A block that is being overwritten is empty for a moment, so the blocks' numbers are looked at,
+ * too. */
+bool ps__log_is_overwritten(const struct ps_log_reader *reader)
+{
+	const struct ps__log_entry *entries = reader->entries;
+
+	if (reader->header.ring_blocks == 0)
+		return false;
+	for (size_t index = 0; index < reader->entry_count; index++) {
+		bool is_oldest =
+		    index == 0 || entries[index - 1].block.stream != entries[index].block.stream;
+		if (is_oldest && entries[index].block.sequence > 0)
+			return true;
+	}
+	return reader->entry_count + reader->damaged >= reader->header.ring_blocks;
+}
+
 int ps__log_list_blocks(struct ps_log_reader *reader)
 {
 	size_t room = 0;
