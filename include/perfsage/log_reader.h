@@ -37,8 +37,8 @@ enum ps_log_end {
 	PS_LOG_END_CLOSED,      /* all was written, and is there */
 	PS_LOG_END_OPEN,        /* it was not closed: its program goes on, was killed or didn't
 	                           close it. If it is no ring, it may be cut as well */
-	PS_LOG_END_CUT          /* the file is shorter than it was: records are missing, and it
-	                           isn't known how many */
+	PS_LOG_END_CUT          /* the file is shorter than it was, or became shorter while it was
+	                           read: records are missing, and it isn't known how many */
 };
 
 /** A record. Bits stand for points, and for fields, by index. */
@@ -89,10 +89,12 @@ PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
  * been overwritten. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
-/** Counts blocks that are damaged: what was in them is missing. reader - NULL gives 0 */
+/** Counts blocks that are damaged: what was in them is missing. Those are among them that
+ * ps_log_next found changed since the log was opened. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);
 
-/** Tells whether the end of the file is there. reader - NULL gives PS_LOG_END_UNKNOWN */
+/** Tells whether the end of the file is there: it was when the log was opened, and ps_log_next,
+ * which reads block by block, has found it so. reader - NULL gives PS_LOG_END_UNKNOWN */
 PS_PUBLIC enum ps_log_end ps_log_end(const struct ps_log_reader *reader);
 
 /**

@@ -150,8 +150,9 @@ static void note_gap(struct ps_log_reader *reader, const struct ps__log_block *b
 {
 	struct ps__log_source *source = reader->cursor.source;
 	uint64_t count = block->first - source->expected;
+	bool is_overwritten = is_oldest ? block->sequence > 0 : reader->cursor.is_behind_reused;
 
-	if (reader->header.ring_blocks && is_oldest && block->sequence > 0)
+	if (reader->header.ring_blocks && is_overwritten)
 		source->info.dropped += count;
 	else
 		source->info.missing += count;
@@ -207,6 +208,7 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 		note_gap(reader, &cursor->block, is_oldest);
 		forget(cursor);
 	}
+	cursor->is_behind_reused = false;
 	source->expected = cursor->block.first;
 	cursor->number = cursor->block.first;
 	cursor->at =
@@ -214,23 +216,37 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->end = reader->buffer + reader->header.block_bytes / sizeof(uint64_t);
 }
 
-/* The next block that is still what it was when the blocks were listed: a ring goes on. */
+/* A block isn't any more what it was when the blocks were listed. Who writes to a ring goes on, and
+ * takes its blocks again. Nobody else changes a block that is in use. */
+static void note_change(struct ps_log_reader *reader)
+{
+	if (reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED)
+		reader->cursor.is_behind_reused = true;
+	else
+		reader->damaged++;
+}
+
+/* The next block that is still there. */
 static int next_block(struct ps_log_reader *reader)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
 
 	while (cursor->next_entry < reader->entry_count) {
 		const struct ps__log_entry *entry = &reader->entries[cursor->next_entry++];
-		int result = ps__log_read_at(reader, ps__log_block_offset(reader, entry->index),
-		                             reader->buffer, reader->header.block_bytes);
+		bool is_cut;
+		int result = ps__log_read_block(reader, entry->index, &is_cut);
 		if (result != PS_OK)
 			return result;
+		if (is_cut)
+			reader->end = PS_LOG_END_CUT;
 		memcpy(&cursor->block, reader->buffer, sizeof cursor->block);
 		if (memcmp(&cursor->block, &entry->block,
 		           offsetof(struct ps__log_block, records)) == 0) {
 			begin_block(reader, entry);
 			return PS_OK;
 		}
+		if (!is_cut)
+			note_change(reader);
 	}
 	return PS_ENOEVST;
 }

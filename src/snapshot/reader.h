@@ -56,7 +56,9 @@ struct ps__log_cursor {
 	uint64_t *at, *end;         /* in the buffer; at NULL: there is no block */
 	uint64_t number;
 	bool is_at_record;
-	uint32_t masks[2]; /* points and fields that records have, unless they say more */
+	bool
+	    is_behind_reused; /* the stream's block before was taken again while the log was read */
+	uint32_t masks[2];    /* points and fields that records have, unless they say more */
 	struct ps__log_state now[PS_LOG_MOST_POINTS], before[PS_LOG_MOST_POINTS];
 	struct ps_log_value fields[PS_LOG_MOST_FIELDS];
 };
@@ -71,7 +73,8 @@ struct ps_log_reader {
 	size_t entry_count, damaged;
 	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
 	enum ps_log_end end;
-	bool ends_in_block; /* in the midst of one */
+	bool ends_in_block;  /* in the midst of one */
+	uint64_t size_bytes; /* of the file, when its blocks were listed */
 	struct ps__log_source *sources;
 	size_t source_count;
 	uint64_t *buffer; /* a block */
@@ -84,6 +87,9 @@ int ps__log_list_blocks(struct ps_log_reader *reader);
 /* Reads bytes; what is behind the end of the file is 0. PS_ESYS. */
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes);
+/* Reads a block into the buffer. *is_cut: the file has become shorter than the block, since the
+ * blocks were listed. PS_ESYS. */
+int ps__log_read_block(struct ps_log_reader *reader, size_t index, bool *is_cut);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
 
 /* May records at the end be missing that nobody has counted? Not so after a kill. */

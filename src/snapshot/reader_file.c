@@ -43,6 +43,23 @@ uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index)
 	return reader->header.first_block + index * reader->header.block_bytes;
 }
 
+/* The writer takes back what a full disk had room for, but no block in use. */
+int ps__log_read_block(struct ps_log_reader *reader, size_t index, bool *is_cut)
+{
+	uint64_t offset = ps__log_block_offset(reader, index);
+	struct stat status;
+	int result = ps__log_read_at(reader, offset, reader->buffer, reader->header.block_bytes);
+
+	if (result != PS_OK)
+		return result;
+	if (fstat(reader->fd, &status) < 0)
+		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
+		                strerror(errno));
+	*is_cut = (uint64_t)status.st_size < offset + reader->header.block_bytes &&
+	          (uint64_t)status.st_size < reader->size_bytes;
+	return PS_OK;
+}
+
 static int fail_header(const struct ps_log_reader *reader, const char *what)
 {
 	return ps__fail(PS_EINVAL, "the log '%s' is damaged: %s", reader->path, what);
@@ -332,10 +349,10 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 	if (fstat(reader->fd, &status) < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
 		                strerror(errno));
-	reader->end = find_end(reader, &close, (uint64_t)status.st_size);
+	reader->size_bytes = (uint64_t)status.st_size;
+	reader->end = find_end(reader, &close, reader->size_bytes);
 	for (size_t index = 0;
-	     result == PS_OK && ps__log_block_offset(reader, index) < (uint64_t)status.st_size;
-	     index++)
+	     result == PS_OK && ps__log_block_offset(reader, index) < reader->size_bytes; index++)
 		result = look_at_block(reader, &room, index);
 	if (result == PS_OK && reader->entry_count)
 		qsort(reader->entries, reader->entry_count, sizeof *reader->entries,

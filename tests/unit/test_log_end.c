@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a log: closed, still open, or cut off; and damaged blocks whose records are counted.
- */
+/* The end of a log: closed, still open, or cut off, also while it is read; and damaged blocks whose
+ * records are counted. */
 #include "snapshot/reader.h"
 #include "test_log.h"
 
@@ -253,6 +253,66 @@ START_TEST(damage_is_counted_before_a_good_block)
 }
 END_TEST
 
+static uint64_t read_rest(struct ps_log_reader *reader)
+{
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	return log_info(reader, 0).records;
+}
+
+/* _i: the blocks of which at least a part stays; the last one is cut in its midst, or not. */
+START_TEST(a_cut_while_it_is_read_is_noticed)
+{
+	for (off_t part = 0; part <= BLOCK / 2; part += BLOCK / 2) {
+		write_log(0);
+		struct ps_log_reader *reader = log_reader();
+		ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_CLOSED);
+		off_t size = (off_t)ps__log_block_offset(reader, (size_t)_i) - part;
+		ck_assert_int_eq(truncate(log_path, size), 0);
+		read_rest(reader);
+		ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_CUT);
+		ck_assert(ps__log_may_lack_end(reader));
+		ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+		ps_log_close(reader);
+		unlink(log_path);
+	}
+}
+END_TEST
+
+/* Also in a block that had no end yet. */
+START_TEST(a_cut_of_an_open_log_while_it_is_read_is_noticed)
+{
+	leave_open(0);
+	struct ps_log_reader *reader = log_reader();
+	ck_assert_int_eq(truncate(log_path, log_size() - BLOCK / 2), 0);
+	read_rest(reader);
+	ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_CUT);
+	ps_log_close(reader);
+}
+END_TEST
+
+/* _i: the block that another program overwrites. */
+START_TEST(a_block_that_changes_while_it_is_read_is_damaged)
+{
+	static const char zeros[BLOCK];
+
+	write_log(0);
+	struct ps_log_reader *reader = log_reader();
+	uint64_t written = read_rest(reader);
+	ps_log_close(reader);
+	reader = log_reader();
+	change_bytes((off_t)ps__log_block_offset(reader, (size_t)_i), zeros, sizeof zeros);
+	uint64_t records = read_rest(reader);
+	ck_assert_uint_lt(records, written);
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 1);
+	ck_assert(!ps__log_counts_damage(reader));
+	ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_CLOSED);
+	if (_i < BLOCKS)
+		ck_assert_uint_eq(records + log_info(reader, 0).missing, written);
+	ps_log_close(reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("the end of logs");
@@ -267,5 +327,8 @@ int main(void)
 	tcase_add_test(tests, a_child_does_not_close_its_parents_log);
 	tcase_add_test(tests, a_limit_of_file_sizes_leaves_it_open);
 	tcase_add_loop_test(tests, damage_is_counted_before_a_good_block, 0, 2 * (BLOCKS + 1));
+	tcase_add_loop_test(tests, a_cut_while_it_is_read_is_noticed, 1, BLOCKS + 1);
+	tcase_add_test(tests, a_cut_of_an_open_log_while_it_is_read_is_noticed);
+	tcase_add_loop_test(tests, a_block_that_changes_while_it_is_read_is_damaged, 0, BLOCKS + 1);
 	return scene_run(suite);
 }

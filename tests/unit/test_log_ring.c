@@ -121,6 +121,44 @@ START_TEST(the_records_of_a_damaged_oldest_block_are_missing)
 }
 END_TEST
 
+static bool is_there(const struct ps_log_reader *reader, size_t entry)
+{
+	const struct ps__log_entry *wanted = &reader->entries[entry];
+	struct ps__log_block block;
+
+	check_ok(ps__log_read_at(reader, ps__log_block_offset(reader, wanted->index), &block,
+	                         sizeof block));
+	return block.first == wanted->block.first;
+}
+
+/* The writer goes on, and takes the block behind the one that is read. */
+START_TEST(what_is_overwritten_while_it_is_read_is_dropped)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = ring_of(4);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	write_many(stream, 20000);
+	struct ps_log_reader *reader = log_reader();
+	const struct ps__log_entry *entries = reader->entries;
+	check_ok(ps_log_next(reader, NULL));
+	while (is_there(reader, 1))
+		write_many(stream, 100);
+	ck_assert(is_there(reader, 2));
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	struct ps_log_info info = log_info(reader, 0);
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+	ck_assert_uint_eq(info.missing, 0);
+	ck_assert_uint_eq(info.dropped,
+	                  entries[0].block.first + entries[2].block.first - entries[1].block.first);
+	ps_log_close(reader);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("rings of logs");
@@ -129,5 +167,6 @@ int main(void)
 	tcase_add_test(tests, what_was_lost_in_overwritten_blocks_is_not_known);
 	tcase_add_test(tests, what_was_lost_before_the_first_block_is_missing);
 	tcase_add_test(tests, the_records_of_a_damaged_oldest_block_are_missing);
+	tcase_add_test(tests, what_is_overwritten_while_it_is_read_is_dropped);
 	return scene_run(suite);
 }
