@@ -72,8 +72,9 @@ void tool_log_complain_missing(const struct tool_log *log)
 		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are");
 	complain_ring(log, amounts.dropped);
 	if (blocks)
-		tool_complain("%zu block%s of '%s' can't be read: the file is damaged", blocks,
-		              blocks == 1 ? "" : "s", path);
+		tool_complain("%zu block%s of '%s' can't be read, or not all of %s: the file is "
+		              "damaged. Use a whole copy",
+		              blocks, blocks == 1 ? "" : "s", path, blocks == 1 ? "it" : "them");
 	if (ps_log_end(log->reader) == PS_LOG_END_CUT)
 		tool_complain("the end of '%s' is missing: the file was cut. Use the whole file",
 		              path);

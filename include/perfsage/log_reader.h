@@ -89,8 +89,9 @@ PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
  * been overwritten. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
-/** Counts blocks that are damaged: what was in them is missing. Those are among them that
- * ps_log_next found changed since the log was opened. reader - NULL gives 0 */
+/** Counts blocks that are damaged: records of them are missing, or their number isn't known. Those
+ * are among them that ps_log_next found changed since the log was opened, or whose numbers of
+ * records are impossible. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);
 
 /** Tells whether the end of the file is there: it was when the log was opened, and ps_log_next,

@@ -23,6 +23,8 @@
 #define PS__LOG_MOST_XML   ((size_t)64 * 1024 * 1024)
 /* struct ps__log_block's records, struct ps__log_close's blocks: more may come */
 #define PS__LOG_OPEN UINT64_MAX
+/* No block's `lost` is larger: to fail so often takes years. */
+#define PS__LOG_MOST_LOST (UINT64_C(1) << 48)
 
 /* The file begins with it. The topology as hwloc's XML follows it. */
 struct ps__log_header {

@@ -158,24 +158,59 @@ static void note_gap(struct ps_log_reader *reader, const struct ps__log_block *b
 		source->info.missing += count;
 }
 
+/* The block behind the one that was taken last of the list. NULL: another stream's, or none. */
+static const struct ps__log_entry *next_of_stream(const struct ps_log_reader *reader)
+{
+	const struct ps__log_entry *next = &reader->entries[reader->cursor.next_entry];
+
+	return reader->cursor.next_entry < reader->entry_count &&
+	               next->block.stream == next[-1].block.stream
+	           ? next
+	           : NULL;
+}
+
+static void note_damage(struct ps_log_reader *reader)
+{
+	reader->damaged++;
+	reader->counted += next_of_stream(reader) ? 1 : 0;
+}
+
+/* No check covers the two words that tell how many records there were. So they must fit what is
+ * known besides: the records that were read, the room behind them, and the next block's first
+ * record. In a last block, a 0 stands behind the last record. */
+static bool has_possible_end(const struct ps_log_reader *reader, const struct ps__log_entry *next)
+{
+	const struct ps__log_cursor *cursor = &reader->cursor;
+	const struct ps__log_block *block = &cursor->block;
+	uint64_t read = cursor->source->expected - block->first;
+	uint64_t wanted = block->records - read;
+
+	if (block->records < read || wanted > (uint64_t)(cursor->end - cursor->at))
+		return false;
+	if (next && next->block.sequence == block->sequence + 1)
+		return next->block.first - block->first == block->records + block->lost;
+	if (block->lost > PS__LOG_MOST_LOST)
+		return false;
+	return next || wanted == 0 || *cursor->at != 0 || reader->end == PS_LOG_END_CUT;
+}
+
 /* At the end of a block: were there more records in it, or after it? */
 static void end_block(struct ps_log_reader *reader)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
 	const struct ps__log_block *block = &cursor->block;
 	struct ps__log_source *source = cursor->source;
-	const struct ps__log_entry *next =
-	    cursor->next_entry < reader->entry_count ? &reader->entries[cursor->next_entry] : NULL;
+	const struct ps__log_entry *next = next_of_stream(reader);
+	bool is_ended = block->records != PS__LOG_OPEN;
 
+	if (is_ended && !has_possible_end(reader, next))
+		note_damage(reader);
+	/* The next block of the stream tells it by the number of its first record. */
+	else if (is_ended && !next)
+		source->info.missing +=
+		    block->first + block->records + block->lost - source->expected;
 	cursor->at = NULL;
 	cursor->is_at_record = false;
-	/* The next block of the stream tells it by the number of its first record. */
-	if (next && next->block.stream == block->stream)
-		return;
-	uint64_t end = block->records == PS__LOG_OPEN ? source->expected
-	                                              : block->first + block->records + block->lost;
-	if (end > source->expected)
-		source->info.missing += end - source->expected;
 }
 
 static void forget(struct ps__log_cursor *cursor)
@@ -223,7 +258,7 @@ static void note_change(struct ps_log_reader *reader)
 	if (reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED)
 		reader->cursor.is_behind_reused = true;
 	else
-		reader->damaged++;
+		note_damage(reader);
 }
 
 /* The next block that is still there. */

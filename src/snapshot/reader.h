@@ -71,6 +71,8 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
+	size_t
+	    counted; /* damaged ones of the list: a block follows, so their records are missing */
 	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
 	enum ps_log_end end;
 	bool ends_in_block;  /* in the midst of one */

@@ -306,8 +306,8 @@ bool ps__log_counts_damage(const struct ps_log_reader *reader)
 {
 	uint64_t gaps = 0, expected = 0;
 
-	if (reader->damaged == 0 || reader->header.ring_blocks)
-		return reader->damaged == 0;
+	if (reader->damaged == reader->counted || reader->header.ring_blocks)
+		return reader->damaged == reader->counted;
 	for (size_t index = 0; index < reader->entry_count; index++) {
 		const struct ps__log_block *block = &reader->entries[index].block;
 		if (index == 0 || reader->entries[index - 1].block.stream != block->stream)
@@ -315,7 +315,7 @@ bool ps__log_counts_damage(const struct ps_log_reader *reader)
 		gaps += block->sequence > expected ? block->sequence - expected : 0;
 		expected = block->sequence + 1;
 	}
-	return gaps >= reader->damaged;
+	return gaps >= reader->damaged - reader->counted;
 }
 
 /* A block that is being overwritten is empty for a moment, so the blocks' numbers are looked at,

@@ -305,11 +305,40 @@ START_TEST(a_block_that_changes_while_it_is_read_is_damaged)
 	uint64_t records = read_rest(reader);
 	ck_assert_uint_lt(records, written);
 	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 1);
-	ck_assert(!ps__log_counts_damage(reader));
+	ck_assert(ps__log_counts_damage(reader) == (_i < BLOCKS));
 	ck_assert_int_eq((int)ps_log_end(reader), PS_LOG_END_CLOSED);
 	if (_i < BLOCKS)
 		ck_assert_uint_eq(records + log_info(reader, 0).missing, written);
 	ps_log_close(reader);
+}
+END_TEST
+
+/* _i: the block whose words are changed, bit by bit. Those of the last one are less bound: it may
+ * have lost some billions of records. */
+START_TEST(numbers_of_records_that_are_impossible_are_damage)
+{
+	write_log(0);
+	struct ps_log_reader *reader = log_reader();
+	off_t at = (off_t)ps__log_block_offset(reader, (size_t)_i);
+	uint64_t written = read_rest(reader);
+	uint64_t good[] = {reader->entries[_i].block.records, reader->entries[_i].block.lost};
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+	ps_log_close(reader);
+	for (int bit = 0; bit < 2 * 64; bit++) {
+		int word = bit / 64;
+		uint64_t changed = good[word] ^ UINT64_C(1) << bit % 64;
+		off_t place = at + (off_t)offsetof(struct ps__log_block, records) + word * 8;
+		if (_i == BLOCKS && word == 1 && changed <= PS__LOG_MOST_LOST)
+			continue;
+		change_bytes(place, &changed, sizeof changed);
+		reader = log_reader();
+		ck_assert_uint_eq(read_rest(reader), written);
+		ck_assert_uint_eq(log_info(reader, 0).missing, 0);
+		ck_assert_msg(ps_log_damaged_blocks(reader) == 1, "bit %d", bit);
+		ck_assert(ps__log_counts_damage(reader) == (_i < BLOCKS));
+		ps_log_close(reader);
+		change_bytes(place, &good[word], sizeof good[word]);
+	}
 }
 END_TEST
 
@@ -330,5 +359,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_cut_while_it_is_read_is_noticed, 1, BLOCKS + 1);
 	tcase_add_test(tests, a_cut_of_an_open_log_while_it_is_read_is_noticed);
 	tcase_add_loop_test(tests, a_block_that_changes_while_it_is_read_is_damaged, 0, BLOCKS + 1);
+	tcase_add_loop_test(tests, numbers_of_records_that_are_impossible_are_damage, 0,
+	                    BLOCKS + 1);
 	return scene_run(suite);
 }
