@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage log show: the streams of a log, and its records: each point's counts since the record's
- * first point. */
+ * first point. Points that a record keeps from an earlier one are none of its own. */
 #include "output/csv.h"
 #include "output/json_writer.h"
 #include "output/known.h"
@@ -75,23 +75,36 @@ static void put_stream(struct show *show, const struct ps_log_reader *reader, si
 	put_names(show, "  fields  ", reader, stream, ps_log_field_name);
 }
 
-/* The time and the counts since the first point. */
-static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned point,
-                      uint64_t first_ns)
+/* The point that was taken first for this record; those of one time in their order. */
+static unsigned first_of(const struct tool_log *log, const struct ps_log_record *record)
 {
-	uint64_t time_ns = ps_log_time(log->reader, point);
+	unsigned first = 0;
+	uint64_t first_ns = UINT64_MAX;
+
+	for (uint32_t left = record->points; left; left &= left - 1) {
+		unsigned point = (unsigned)__builtin_ctz(left);
+		uint64_t time_ns = ps_log_time(log->reader, point);
+		if (time_ns < first_ns) {
+			first = point;
+			first_ns = time_ns;
+		}
+	}
+	return first;
+}
+
+/* The time and the counts since the record's first point. */
+static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned point, unsigned first)
+{
+	uint64_t time_ns = ps_log_time(log->reader, point) - ps_log_time(log->reader, first);
 	const char *name = ps_log_point_name(log->reader, log->view.stream, point);
 
 	ps__buffer_add(text, "  ");
 	tool_put(text, name);
-	if (!time_ns) {
-		ps__buffer_add(text, " -");
+	ps__buffer_add(text, " +%" PRIu64 "ns", time_ns);
+	if (point == first ||
+	    ps_log_interval(log->reader, first, point, NULL, log->values, log->value_room) != PS_OK)
 		return;
-	}
-	ps__buffer_add(text, " %+" PRId64 "ns", (int64_t)(time_ns - first_ns));
-	if (ps_log_interval(log->reader, 0, point, NULL, log->values, log->value_room) != PS_OK)
-		return;
-	for (size_t index = 0; point && index < log->events.count; index++) {
+	for (size_t index = 0; index < log->events.count; index++) {
 		struct ps__look look = log->looks[index];
 		ptrdiff_t at = log->view.events[index];
 		ps__buffer_add(text, index ? ", " : ": ");
@@ -107,7 +120,7 @@ static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned po
 static void put_text_record(struct tool_log *log, struct show *show,
                             const struct ps_log_record *record)
 {
-	uint64_t first_ns = ps_log_time(log->reader, 0);
+	unsigned first = first_of(log, record);
 	struct ps__buffer line = {0}, *text = &line;
 	const char *name;
 
@@ -122,9 +135,11 @@ static void put_text_record(struct tool_log *log, struct show *show,
 		tool_put(text, name);
 		ps__buffer_add(text, "=");
 		tool_put(text, value.is_set ? shown : "-");
+		if (value.is_set && !(record->fields >> field & 1))
+			ps__buffer_add(text, " (kept)");
 	}
-	for (unsigned point = 0; ps_log_point_name(log->reader, record->stream, point); point++)
-		put_point(log, text, point, first_ns);
+	for (uint32_t left = record->points; left; left &= left - 1)
+		put_point(log, text, (unsigned)__builtin_ctz(left), first);
 	put_folded(show, text);
 	ps__buffer_clear(text);
 }
@@ -152,6 +167,7 @@ static void put_json_fields(struct tool_log *log, struct ps__json *json, size_t 
 static void put_json_points(struct tool_log *log, struct ps__json *json,
                             const struct ps_log_record *record)
 {
+	unsigned first = first_of(log, record);
 	const char *name;
 
 	ps__json_open(json, "points", '[');
@@ -159,11 +175,12 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 	     point++) {
 		ps__json_open(json, NULL, '{');
 		ps__json_add_string(json, "point", name);
-		ps__json_add_bool(json, "taken", record->points >> point & 1);
+		bool is_taken = record->points >> point & 1;
+		ps__json_add_bool(json, "taken", is_taken);
 		ps__json_add_unsigned(json, "timestamp", ps_log_time(log->reader, point));
 		ps__json_open(json, "since_first", '{');
-		bool is_known = ps_log_interval(log->reader, 0, point, NULL, log->values,
-		                                log->value_room) == PS_OK;
+		bool is_known = is_taken && ps_log_interval(log->reader, first, point, NULL,
+		                                            log->values, log->value_room) == PS_OK;
 		for (size_t index = 0; is_known && index < log->events.count; index++) {
 			ptrdiff_t at = log->view.events[index];
 			struct ps__look look = log->looks[index];

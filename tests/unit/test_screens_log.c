@@ -219,6 +219,51 @@ START_TEST(a_sum_that_is_not_known_is_said)
 }
 END_TEST
 
+/* Two points in another order than the type's, then one alone, then none. */
+static void write_kept(void)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	check_ok(ps_log_take(stream, END));
+	fake_advance(PAGE_FAULTS, 7);
+	check_ok(ps_log_take(stream, BEGIN));
+	check_ok(ps_log_set_integer(stream, 0, 5));
+	check_ok(ps_log_write(stream));
+	fake_advance(PAGE_FAULTS, 3);
+	check_ok(ps_log_take(stream, END));
+	check_ok(ps_log_set_text(stream, 2, "last"));
+	check_ok(ps_log_write(stream));
+	check_ok(ps_log_write(stream));
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(what_a_record_keeps_is_not_its_own)
+{
+	char line[256];
+
+	write_kept();
+	snprintf(line, sizeof line, "log show %s", log_path);
+	char *text = screen_of(200, tool_log, line, 0);
+	ck_assert_msg(strstr(text, "0:0  units=5  share=-  phase=-  begin +"), "%s", text);
+	ck_assert_msg(strstr(text, "ns: 7 page-faults  end +0ns\n"), "%s", text);
+	ck_assert_msg(strstr(text, "0:1  units=5 (kept)  share=-  phase=last  end +0ns\n"), "%s",
+	              text);
+	ck_assert_msg(strstr(text, "0:2  units=5 (kept)  share=-  phase=last (kept)\n"), "%s",
+	              text);
+	free(text);
+	snprintf(line, sizeof line, "log show %s --json", log_path);
+	text = screen_of(200, tool_log, line, 0);
+	/* Both points of the first record, and the one of the second. */
+	ck_assert_uint_eq(count_of(text, "\"page-faults\""), 3);
+	ck_assert_uint_eq(count_of(text, "\"taken\": false"), 3);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("screens_log");
@@ -236,5 +281,6 @@ int main(void)
 	tcase_add_test(tests, the_largest_are_shown_and_the_others_counted);
 	tcase_add_test(tests, groups_without_room_are_counted);
 	tcase_add_test(tests, a_sum_that_is_not_known_is_said);
+	tcase_add_test(tests, what_a_record_keeps_is_not_its_own);
 	return scene_run(suite);
 }
