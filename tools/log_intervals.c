@@ -111,7 +111,7 @@ static int put(struct interval_output *output)
 	}
 	ps__buffer_add(&output->text,
 	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
-	               "max,status,attribution,flags" TOOL_LOG_MISSING_COLUMNS "\n");
+	               "max,status,attribution,flags,group_is_set" TOOL_LOG_MISSING_COLUMNS "\n");
 	put_all(output, log_intervals_put_csv);
 	return TOOL_OK;
 }

@@ -55,6 +55,10 @@ void log_intervals_put_csv(struct interval_output *output, const struct interval
 		put_csv_numbers(text, row);
 	else
 		ps__buffer_add(text, ",,,,,,,,,,");
+	/* An empty text is a group, too. */
+	ps__csv_add_field(text, !output->log->options.group ? ""
+	                        : row->group->is_set        ? "yes"
+	                                                    : "no");
 	tool_log_add_missing_csv(output->log, text);
 	ps__buffer_add(text, "\n");
 }

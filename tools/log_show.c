@@ -10,6 +10,7 @@
 #include "tools/terminal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,6 +145,20 @@ static void put_text_record(struct tool_log *log, struct show *show,
 	ps__buffer_clear(text);
 }
 
+/* NaN and infinity are no numbers of JSON, and null is a field that was never set: they are the
+ * strings that the text and the groups of intervals have. */
+static void put_json_real(struct ps__json *json, const char *name, const struct ps_log_value *value)
+{
+	char shown[PS_LOG_TEXT_BYTES + 1];
+
+	if (isfinite(value->real)) {
+		ps__json_add_double(json, name, value->real);
+		return;
+	}
+	tool_log_field_text(value, shown, sizeof shown);
+	ps__json_add_string(json, name, shown);
+}
+
 static void put_json_fields(struct tool_log *log, struct ps__json *json, size_t stream)
 {
 	const char *name;
@@ -157,7 +172,7 @@ static void put_json_fields(struct tool_log *log, struct ps__json *json, size_t 
 		else if (value.kind == PS_LOG_INTEGER)
 			ps__json_add_integer(json, name, value.integer);
 		else if (value.kind == PS_LOG_REAL)
-			ps__json_add_double(json, name, value.real);
+			put_json_real(json, name, &value);
 		else
 			ps__json_add_string(json, name, value.text);
 	}
@@ -177,7 +192,11 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 		ps__json_add_string(json, "point", name);
 		bool is_taken = record->points >> point & 1;
 		ps__json_add_bool(json, "taken", is_taken);
-		ps__json_add_unsigned(json, "timestamp", ps_log_time(log->reader, point));
+		uint64_t time_ns = ps_log_time(log->reader, point);
+		if (time_ns)
+			ps__json_add_unsigned(json, "timestamp", time_ns);
+		else
+			ps__json_add_null(json, "timestamp");
 		ps__json_open(json, "since_first", '{');
 		bool is_known = is_taken && ps_log_interval(log->reader, first, point, NULL,
 		                                            log->values, log->value_room) == PS_OK;

@@ -11,6 +11,8 @@
 #include "test_log.h"
 #include "tools/command.h"
 
+#include <math.h>
+
 #define MOST_LINES 60
 
 static const struct ps_log_options usual = {.size = sizeof usual};
@@ -264,6 +266,35 @@ START_TEST(what_a_record_keeps_is_not_its_own)
 }
 END_TEST
 
+START_TEST(what_is_no_finite_number_is_not_taken_for_unset)
+{
+	static const double reals[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1.5};
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+	char line[256];
+
+	for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+		check_ok(ps_log_take(stream, END));
+		check_ok(ps_log_set_real(stream, 1, reals[i]));
+		check_ok(ps_log_write(stream));
+	}
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+	snprintf(line, sizeof line, "log show %s --json", log_path);
+	char *text = screen_of(200, tool_log, line, 0);
+	static const char *const shown[] = {"\"nan\"", "\"inf\"", "\"-inf\"", "1.5"};
+	for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+		snprintf(line, sizeof line, "\"share\": %s", shown[i]);
+		ck_assert_msg(count_of(text, line) == 1, "%s is not once in %s", line, text);
+	}
+	/* The point that was never taken. */
+	ck_assert_uint_eq(count_of(text, "\"timestamp\": null"), 4);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("screens_log");
@@ -282,5 +313,6 @@ int main(void)
 	tcase_add_test(tests, groups_without_room_are_counted);
 	tcase_add_test(tests, a_sum_that_is_not_known_is_said);
 	tcase_add_test(tests, what_a_record_keeps_is_not_its_own);
+	tcase_add_test(tests, what_is_no_finite_number_is_not_taken_for_unset);
 	return scene_run(suite);
 }
