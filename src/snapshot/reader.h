@@ -56,9 +56,9 @@ struct ps__log_cursor {
 	uint64_t *at, *end;         /* in the buffer; at NULL: there is no block */
 	uint64_t number;
 	bool is_at_record;
-	bool
-	    is_behind_reused; /* the stream's block before was taken again while the log was read */
-	uint32_t masks[2];    /* points and fields that records have, unless they say more */
+	/* The stream's block before was taken again while the log was read. */
+	bool is_behind_reused;
+	uint32_t masks[2]; /* points and fields that records have, unless they say more */
 	struct ps__log_state now[PS_LOG_MOST_POINTS], before[PS_LOG_MOST_POINTS];
 	struct ps_log_value fields[PS_LOG_MOST_FIELDS];
 };
@@ -71,8 +71,7 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
-	size_t
-	    counted; /* damaged ones of the list: a block follows, so their records are missing */
+	size_t counted; /* damaged ones of the list, behind which a block of the stream follows */
 	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
 	enum ps_log_end end;
 	bool ends_in_block;  /* in the midst of one */
