@@ -313,6 +313,8 @@ void stat_rates_take_table(struct stat_quality *quality, const struct ps__table 
 /* The lines of the CPUs in use and of the events for which there is a rate, if the CPU time is
  * known. elapsed_s: of all runs. */
 void stat_rates_show(const struct stat_quality *quality, double elapsed_s, struct ps__buffer *out);
+/* Do these lines have the metric, where its events and the CPU time are known? */
+bool stat_rates_tell(const char *metric);
 /* The CPU time by the elapsed time; NaN if the CPU time isn't known. */
 double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 

@@ -176,9 +176,9 @@ static int metrics_keep(const char *name, void *context)
 	struct stat_metrics *metrics = context;
 	struct ps_metric_value value;
 
-	/* A table has room for ratios; the lines below it tell what happened
-	 * in a second. */
-	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
+	/* A table has room for ratios; the lines below it tell some rates. */
+	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0 &&
+	    stat_rates_tell(name))
 		return 0;
 	if (ps__metric_is_assumed(name))
 		return 0;

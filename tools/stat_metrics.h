@@ -22,7 +22,7 @@ struct stat_metrics {
 };
 
 /* The options name the metrics; none named: all, or none with --no-metrics. is_for_people: without
- * rates, for which a table has no room. has_unknown: those too that can't be told yet. */
+ * the rates of the lines below the table. has_unknown: those too that can't be told yet. */
 void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                        const struct ps_component *root, bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);

@@ -38,6 +38,25 @@ static bool rates_has_words(const char *metric)
 	return found && ps__metric_is_builtin(found);
 }
 
+static bool rates_line_has(const struct rates_line *line, const char *metric)
+{
+	size_t part = 0;
+
+	while (part < COUNT_OF(line->parts) && line->parts[part].metric &&
+	       strcmp(line->parts[part].metric, metric) != 0)
+		part++;
+	return part < COUNT_OF(line->parts) && line->parts[part].metric;
+}
+
+bool stat_rates_tell(const char *metric)
+{
+	size_t line = 0;
+
+	while (line < COUNT_OF(lines) && !rates_line_has(&lines[line], metric))
+		line++;
+	return line < COUNT_OF(lines) && rates_has_words(metric);
+}
+
 /* Without memory there are no sums, and nothing is said. */
 static struct ps_value *rates_make_room(struct stat_quality *quality)
 {
