@@ -11,7 +11,13 @@ static int check_name(const char *name)
 {
 	size_t length = ps__metric_name_length(name);
 
-	if (length == 0 || name[length] || length >= PS__METRIC_NAME_BYTES)
+	if (length >= PS__METRIC_NAME_BYTES)
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_metric_define: the name '%.80s...' is too long: a metric's name "
+		    "has at most %d characters",
+		    name, PS__METRIC_NAME_BYTES - 1);
+	if (length == 0 || name[length])
 		return ps__fail(PS_EINVAL,
 		                "ps_metric_define: '%.80s' is no name for a metric: letters, "
 		                "digits, '_', '-', '.' and '/' are possible",

@@ -113,9 +113,11 @@ static int take_name(struct reader *reader, const char **out)
 {
 	size_t length = ps__metric_name_length(reader->at);
 
-	if (length == 0 || length >= PS__METRIC_NAME_BYTES)
+	if (length == 0)
 		return fail_here(reader, "a name of letters, digits, '_', '-', '.' and '/' is "
 		                         "expected");
+	if (length >= PS__METRIC_NAME_BYTES)
+		return fail_here(reader, "a name of at most 639 characters is expected");
 	*out = copy_text(reader, reader->at, length);
 	reader->at += length;
 	return *out ? PS_OK : ps__fail_memory("a file of metrics");

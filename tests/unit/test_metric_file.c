@@ -304,6 +304,24 @@ START_TEST(a_mistake_is_shown_where_it_is)
 }
 END_TEST
 
+START_TEST(a_name_has_at_most_639_characters)
+{
+	char name[641], text[2000];
+
+	memset(name, 'n', 640);
+	name[640] = '\0';
+	snprintf(text, sizeof text, HEAD "metric %s: b\n c\n", name);
+	check_fails(load(text), PS_EINVAL);
+	check_detail(":2:8: a name of at most 639 characters is expected, not 'nnn");
+	check_fails(ps_metric_define(name, "c", ""), PS_EINVAL);
+	check_detail("nnn...' is too long: a metric's name has at most 639 characters");
+	snprintf(text, sizeof text, HEAD "metric %s: b\n c\n", name + 1);
+	check_ok(load(text));
+	ck_assert_str_eq(ps_metric_description(name + 1), "b");
+	check_ok(ps_metric_undefine(name + 1));
+}
+END_TEST
+
 START_TEST(a_formula_has_at_most_32_events)
 {
 	char text[2000] = HEAD "metric many: b\n e0", *at = text + strlen(text);
@@ -408,6 +426,7 @@ int main(void)
 	tcase_add_test(tests, metrics_of_metrics_have_an_end);
 	tcase_add_test(tests, a_metric_takes_the_place_of_one_before_it);
 	tcase_add_test(tests, a_mistake_is_shown_where_it_is);
+	tcase_add_test(tests, a_name_has_at_most_639_characters);
 	tcase_add_test(tests, a_formula_has_at_most_32_events);
 	tcase_add_test(tests, each_lack_of_memory_is_told);
 	tcase_add_test(tests, whatever_is_given_is_taken_or_refused);
