@@ -143,6 +143,19 @@ void ps__label_add_event(struct ps__buffer *buffer, const char *event, const cha
 	ps__buffer_add(buffer, ")");
 }
 
+void ps__label_add_metric(struct ps__buffer *buffer, const char *metric, const char *unit,
+                          bool is_also_event)
+{
+	if (!is_also_event) {
+		ps__label_add_event(buffer, metric, unit);
+		return;
+	}
+	label_add_ascii(buffer, metric);
+	ps__buffer_add(buffer, " (metric%s", *unit ? ", " : "");
+	label_add_ascii(buffer, unit);
+	ps__buffer_add(buffer, ")");
+}
+
 size_t ps__label_width(size_t screen_width)
 {
 	size_t part = screen_width * 2 / 5;

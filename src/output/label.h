@@ -28,6 +28,9 @@ const char *ps__label_core_kind(enum ps_core_kind kind);
 
 /* "page-faults", "task-clock (ns)"; unit: "" for none. */
 void ps__label_add_event(struct ps__buffer *buffer, const char *event, const char *unit);
+/* The same of a metric, whose column may stand beside that of an event of the same name. */
+void ps__label_add_metric(struct ps__buffer *buffer, const char *metric, const char *unit,
+                          bool is_also_event);
 
 /* Columns of the screen that a line's names may take. */
 size_t ps__label_width(size_t screen_width);

@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/parts.h"
 #include "output/known.h"
 #include "output/label.h"
 #include "output/path_label.h"
@@ -246,9 +247,11 @@ static void path_text_add_event_name(struct path_text *text, struct ps__buffer *
 	                    ps__known_heading_unit(&look));
 }
 
-static void path_text_add_metric_name(struct ps__buffer *to, const struct ps__path_metric *metric)
+static void path_text_add_metric_name(const struct path_text *text, struct ps__buffer *to,
+                                      const struct ps__path_metric *metric)
 {
-	ps__label_add_event(to, metric->name, ps__metric_heading_unit(metric->ask.metric));
+	ps__label_add_metric(to, metric->name, ps__metric_heading_unit(metric->ask.metric),
+	                     ps__set_look_up_event(text->table->model, metric->name) >= 0);
 }
 
 /* numbers: the columns between the label and the words. */
@@ -316,7 +319,7 @@ static void path_text_set_headings(struct path_text *text)
 	for (size_t value = 0; value < table->value_count; value++)
 		path_text_head_value(text, COLUMN_FIRST_EVENT + table->event_count + value, value);
 	for (size_t i = 0; i < table->metric_count; i++) {
-		path_text_add_metric_name(&text->cell, &table->metrics[i]);
+		path_text_add_metric_name(text, &text->cell, &table->metrics[i]);
 		path_text_set_heading(text, path_text_first_metric(table) + i);
 	}
 }
@@ -380,7 +383,8 @@ static int path_text_add_block(struct path_text *text, size_t block, struct ps__
 	if (block < events)
 		path_text_add_event_name(text, text->buffer, block);
 	else
-		path_text_add_metric_name(text->buffer, &text->table->metrics[block - events]);
+		path_text_add_metric_name(text, text->buffer,
+		                          &text->table->metrics[block - events]);
 	ps__buffer_add(text->buffer, ":\n");
 	path_text_end(text);
 	return PS_OK;

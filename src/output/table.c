@@ -108,7 +108,7 @@ static int table_list_recordings(struct builder *builder)
 	return PS_OK;
 }
 
-static bool table_has_event(const struct ps__table *table, const char *name)
+bool ps__table_has_event(const struct ps__table *table, const char *name)
 {
 	size_t event = 0;
 
@@ -119,7 +119,7 @@ static bool table_has_event(const struct ps__table *table, const char *name)
 
 static void table_add_event(struct ps__table *table, const struct ps__column *column)
 {
-	if (table_has_event(table, column->name))
+	if (ps__table_has_event(table, column->name))
 		return;
 	table->columns[table->event_count++] = (struct ps__table_column){
 	    .selector = {.find = ps__select_by_name, .name = column->name},

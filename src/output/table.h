@@ -77,6 +77,8 @@ static inline const char *ps__table_event(const struct ps__table *table, size_t 
 	return table->columns[event].selector.name;
 }
 
+bool ps__table_has_event(const struct ps__table *table, const char *name);
+
 /* metrics: names, which must live as long as the table. PS_ENOEVNT: there is no
  * such metric. PS_ENOMEM. */
 int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,

@@ -43,8 +43,10 @@ void ps__text_set_headings(struct ps__text *text)
 		text_set_heading(text, 1 + event);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
-		ps__label_add_event(&text->cell, table->metrics[i].name,
-		                    ps__metric_heading_unit(table->metrics[i].ask.metric));
+		const char *name = table->metrics[i].name;
+		ps__label_add_metric(&text->cell, name,
+		                     ps__metric_heading_unit(table->metrics[i].ask.metric),
+		                     ps__table_has_event(table, name));
 		text_set_heading(text, 1 + table->event_count + i);
 	}
 	ps__buffer_add(&text->cell, "Attribution");
