@@ -9,9 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define CIRCLE_MOST_METRICS  8
-#define CIRCLE_MOST_FORMULAS 256
-
 /* An event that is in the set already is none to add. */
 static int events_add_name(struct ps_eventset *set, const char *event, const char *modifier,
                            bool has_run_times)
@@ -26,79 +23,13 @@ static int events_add_name(struct ps_eventset *set, const char *event, const cha
 	return code == PS_ECNFLCT && ps__set_look_up_event(set, name) >= 0 ? PS_OK : code;
 }
 
-/* Metrics whose formulas lead from one to the next. */
-struct circle {
-	const struct ps__metric *path[CIRCLE_MOST_METRICS];
-	size_t length;
-	size_t formulas; /* that may still be read: a file may have many ways */
-};
-
 /* A metric of the same file. */
-static const struct ps__metric *circle_metric(const struct ps__metric *metric, const char *name)
+static const struct ps__metric *find_namesake(const struct ps__metric *metric, const char *name)
 {
 	const struct ps__metric_entry *entry = (const struct ps__metric_entry *)metric;
 
 	entry = ps__metric_names_find(&entry->file->names, name, strlen(name), strncmp);
 	return entry ? &entry->metric : NULL;
-}
-
-static bool circle_is_closed_by(struct circle *circle, const struct ps__metric *metric);
-
-/* The formula as it was written: names of metrics are still in it. */
-static bool circle_goes_on(struct circle *circle, const struct ps__metric *metric)
-{
-	struct ps_formula *formula = NULL;
-	bool is_closed = false;
-	const char *name;
-
-	if (circle->formulas == 0 || ps_formula_create(&formula, metric->text) != PS_OK)
-		return false;
-	circle->formulas--;
-	for (size_t index = 0; !is_closed && (name = ps_formula_name(formula, index)); index++) {
-		const struct ps__metric *other = circle_metric(metric, name);
-		is_closed =
-		    other && (other == circle->path[0] || circle_is_closed_by(circle, other));
-	}
-	ps_formula_destroy(formula);
-	return is_closed;
-}
-
-/* Does a way lead from the metric, which comes last in the path, to the first one? */
-static bool circle_is_closed_by(struct circle *circle, const struct ps__metric *metric)
-{
-	const struct ps__metric *formula = metric;
-
-	if (circle->length == CIRCLE_MOST_METRICS)
-		return false;
-	circle->path[circle->length++] = metric;
-	while (formula && !circle_goes_on(circle, formula))
-		formula = formula->next_formula;
-	if (!formula)
-		circle->length--;
-	return formula;
-}
-
-/* A name that is no event is that of a metric which wasn't there yet when the formula was read. */
-static int events_fail_metric(const struct ps__metric *metric)
-{
-	struct circle circle = {.formulas = CIRCLE_MOST_FORMULAS};
-	char names[CIRCLE_MOST_METRICS * 100];
-	size_t length = 0;
-
-	if (!circle_is_closed_by(&circle, metric))
-		return ps__fail(PS_ENOEVNT,
-		                "'%.80s' is no event, but a metric that stands below: put it above "
-		                "the metrics that name it",
-		                metric->name);
-	for (size_t index = 1; index <= circle.length; index++) {
-		const struct ps__metric *next = circle.path[index % circle.length];
-		length +=
-		    (size_t)snprintf(names + length, sizeof names - length, "%s names '%.80s'",
-		                     index > 1 ? ", which" : "", next->name);
-	}
-	return ps__fail(PS_ENOEVNT,
-	                "'%.80s' is no event, and the formulas go in a circle: '%.80s'%s",
-	                metric->name, metric->name, names);
 }
 
 /* By the first of its names that can be counted. The failure is that of the first one. */
@@ -116,11 +47,14 @@ static int events_add_operand(struct ps_eventset *set, const struct ps__metric_a
 			return PS_OK;
 		ps__failure_keep(&failure, code);
 	}
+	/* The name of a metric that wasn't there yet when the formula was read. */
 	bool is_of_formula = !ask->metric->operands[operand].has_line;
-	const struct ps__metric *named =
-	    is_of_formula ? circle_metric(ask->metric, names[0]) : NULL;
-	return named && failure.code == PS_ENOEVNT ? events_fail_metric(named)
-	                                           : ps__failure_return(&failure);
+	if (failure.code != PS_ENOEVNT || !is_of_formula || !find_namesake(ask->metric, names[0]))
+		return ps__failure_return(&failure);
+	return ps__fail(PS_ENOEVNT,
+	                "'%.80s' is no event, and as a metric it stands below the formula that "
+	                "names it: put it above; metrics can't name each other in a circle",
+	                names[0]);
 }
 
 static int events_add_formula(struct ps_eventset *set, const struct ps__metric_ask *ask)
