@@ -30,12 +30,16 @@ enum tool_log_relation {
 
 /* "rows>=100" */
 struct tool_log_condition {
-	char *field;
-	unsigned relations;       /* those that hold */
-	const char *whole, *text; /* as given, and what stands behind the relation */
+	const char *whole;  /* as given */
+	size_t name_length; /* of the field, at the beginning of it */
+	unsigned relations; /* those that hold */
+	const char *text;   /* behind the relation */
+	bool is_number;     /* else it is text alone */
+	/* For real fields the nearest double, for others the largest integer that isn't above it.
+	 * `more` is 1 if the number is above that and equal to no such field, -1 if it is below */
 	double number;
 	long long integer;
-	bool is_number, is_integer; /* else it is text alone, or has decimals */
+	int number_more, integer_more;
 };
 
 struct tool_log_options {
@@ -79,6 +83,9 @@ struct tool_log {
 
 /* log_condition.c: parses FIELD=VALUE, with = != < <= > or >=. -1 after a complaint. */
 int tool_log_add_condition(struct tool_log_options *options, const char *text);
+/* The field's name may have relations in it: takes so many bytes for it. False, and nothing is
+ * changed, if no relation is behind them. */
+bool tool_log_split_condition(struct tool_log_condition *condition, size_t name_length);
 bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps_log_value *value);
 /* The whole text must be a number, as in C, with a point in every locale. */
 bool tool_log_parse_number(const char *text, double *number);

@@ -84,17 +84,38 @@ static int view_field(const struct tool_log *log, size_t stream, const char *nam
 	return 0;
 }
 
+/* The field with the longest name that the condition begins with: a name may have a = in it. */
+static ptrdiff_t find_field(const struct tool_log *log, size_t stream,
+                            struct tool_log_condition *condition)
+{
+	const char *name;
+	size_t longest = 0;
+	ptrdiff_t found = -1;
+
+	for (size_t index = 0; (name = ps_log_field_name(log->reader, stream, index)); index++) {
+		size_t length = strlen(name);
+		if (length <= longest || strncmp(condition->whole, name, length) != 0 ||
+		    !tool_log_split_condition(condition, length))
+			continue;
+		longest = length;
+		found = (ptrdiff_t)index;
+	}
+	return found;
+}
+
 static int view_condition(struct tool_log *log, size_t stream, size_t index)
 {
-	const struct tool_log_condition *condition = &log->options.conditions[index];
-	unsigned *field = &log->view.conditions[index];
+	struct tool_log_condition *condition = &log->options.conditions[index];
+	ptrdiff_t field = find_field(log, stream, condition);
+	char name[256];
 
-	if (view_field(log, stream, condition->field, field) < 0)
-		return -1;
-	if (log->reader->sources[stream].kinds[*field] != PS_LOG_TEXT && !condition->is_number)
-		return tool_complain("'%s': the field '%s' holds numbers", condition->whole,
-		                     condition->field),
+	snprintf(name, sizeof name, "%.*s", (int)condition->name_length, condition->whole);
+	if (field < 0)
+		return complain_name(log->reader, stream, "field", name, ps_log_field_name);
+	if (log->reader->sources[stream].kinds[field] != PS_LOG_TEXT && !condition->is_number)
+		return tool_complain("'%s': the field '%s' holds numbers", condition->whole, name),
 		       -1;
+	log->view.conditions[index] = (unsigned)field;
 	return 0;
 }
 
@@ -266,8 +287,6 @@ int tool_log_open(struct tool_log *log)
 
 void tool_log_close(struct tool_log *log)
 {
-	for (size_t index = 0; index < log->options.condition_count; index++)
-		ps__os_free(log->options.conditions[index].field);
 	ps__os_free(log->options.conditions);
 	tool_names_clear(&log->options.events);
 	tool_names_clear(&log->options.work);

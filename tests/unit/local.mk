@@ -133,6 +133,7 @@ unit_tests = \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
 	tests/unit/test_log \
+	tests/unit/test_log_condition \
 	tests/unit/test_log_damage \
 	tests/unit/test_log_end \
 	tests/unit/test_log_faults \
@@ -263,6 +264,7 @@ tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_known_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_log_condition_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_masks_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_show_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_sums_LDADD = tools/libtools.la $(LDADD)
