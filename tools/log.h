@@ -35,11 +35,7 @@ struct tool_log_condition {
 	unsigned relations; /* those that hold */
 	const char *text;   /* behind the relation */
 	bool is_number;     /* else it is text alone */
-	/* For real fields the nearest double, for others the largest integer that isn't above it.
-	 * `more` is 1 if the number is above that and equal to no such field, -1 if it is below */
-	double number;
-	long long integer;
-	int number_more, integer_more;
+	long double number;
 };
 
 struct tool_log_options {

@@ -6,8 +6,6 @@
 #include "tools/log.h"
 #include "tools/terminal.h"
 
-#include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,87 +18,12 @@ bool tool_log_parse_number(const char *text, double *number)
 	return end != text && *end == '\0';
 }
 
-/* A decimal number, digit by digit: a double does not hold each integer, nor each magnitude. */
-struct decimal {
-	long long whole; /* the part before the point, times -1: the least integer fits, too */
-	bool is_beyond;  /* `whole` doesn't fit */
-	bool has_rest, is_zero;
-};
-
-static void add_digit(struct decimal *decimal, int digit, bool is_whole)
-{
-	if (digit)
-		decimal->is_zero = false;
-	if (!is_whole)
-		decimal->has_rest |= digit != 0;
-	else
-		decimal->is_beyond |=
-		    __builtin_mul_overflow(decimal->whole, 10, &decimal->whole) ||
-		    __builtin_sub_overflow(decimal->whole, digit, &decimal->whole);
-}
-
-static void add_digits(struct decimal *decimal, const char *text, size_t length)
-{
-	const long most = 1000000000;
-	long exponent = text[length] ? strtol(text + length + 1, NULL, 10) : 0;
-	long place = 0, point = (long)strcspn(text, ".eE");
-
-	point += exponent > most ? most : exponent < -most ? -most : exponent;
-	for (size_t index = 0; index < length; index++) {
-		if (text[index] != '.')
-			add_digit(decimal, text[index] - '0', place++ < point);
-	}
-	for (; place < point && decimal->whole && !decimal->is_beyond; place++)
-		add_digit(decimal, 0, true);
-}
-
-static void set_integer(struct tool_log_condition *condition, const struct decimal *decimal,
-                        bool is_negative)
-{
-	int sign = is_negative ? -1 : 1;
-	long long integer = decimal->whole;
-	bool is_beyond = decimal->is_beyond ||
-	                 (is_negative ? __builtin_sub_overflow(integer, decimal->has_rest, &integer)
-	                              : __builtin_sub_overflow(0, integer, &integer));
-
-	condition->integer = !is_beyond ? integer : is_negative ? LLONG_MIN : LLONG_MAX;
-	condition->integer_more = is_beyond ? sign : decimal->has_rest;
-	if (isinf(condition->number) || (condition->number == 0 && !decimal->is_zero))
-		condition->number_more = sign;
-	if (isinf(condition->number))
-		condition->number = sign * DBL_MAX;
-}
-
-/* As strtod takes it, in hexadecimal, or inf. */
-static void set_double(struct tool_log_condition *condition)
-{
-	double number = condition->number, whole = floor(number);
-	bool is_above = number >= 0x1p63, is_below = number < -0x1p63;
-
-	if (isnan(number))
-		return;
-	condition->integer = is_above ? LLONG_MAX : is_below ? LLONG_MIN : (long long)whole;
-	condition->integer_more = is_above ? 1 : is_below ? -1 : number > whole;
-}
-
 static void parse_number(struct tool_log_condition *condition)
 {
-	const char *text = condition->text + strspn(condition->text, " \t\n\v\f\r");
-	bool is_negative = *text == '-';
-	struct decimal decimal = {.is_zero = true};
+	char *end;
 
-	condition->number_more = condition->integer_more = 0;
-	condition->is_number = tool_log_parse_number(condition->text, &condition->number);
-	if (!condition->is_number)
-		return;
-	text += *text == '-' || *text == '+';
-	size_t length = strspn(text, "0123456789.");
-	if (length == 0 || (text[length] && text[length] != 'e' && text[length] != 'E')) {
-		set_double(condition);
-		return;
-	}
-	add_digits(&decimal, text, length);
-	set_integer(condition, &decimal, is_negative);
+	condition->number = ps__decimal_parse_long(condition->text, &end);
+	condition->is_number = end != condition->text && *end == '\0';
 }
 
 bool tool_log_split_condition(struct tool_log_condition *condition, size_t name_length)
@@ -151,27 +74,32 @@ int tool_log_add_condition(struct tool_log_options *options, const char *text)
 	return 0;
 }
 
+/* A field has a double, so the number's nearest one is equal to it; but none is equal to a number
+ * beyond all doubles, or to one that they would make 0. */
+static long double nearest_of_field(long double number)
+{
+	double nearest = (double)number;
+	bool is_beyond = isinf(nearest) || (nearest == 0 && number != 0);
+
+	return is_beyond ? number : (long double)nearest;
+}
+
 /* Numbers are compared as numbers, all else as text. A field that was never set meets none. */
 bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps_log_value *value)
 {
-	bool is_nan =
-	    isnan(condition->number) || (value->kind == PS_LOG_REAL && isnan(value->real));
+	bool is_integer = value->kind == PS_LOG_INTEGER;
+	long double field = is_integer ? (long double)value->integer : (long double)value->real;
+	long double number = is_integer ? condition->number : nearest_of_field(condition->number);
 	int order;
 
 	if (!value->is_set)
 		return false;
 	if (value->kind == PS_LOG_TEXT)
 		order = strcmp(value->text, condition->text);
-	else if (is_nan)
+	else if (isnan(field) || isnan(number))
 		return condition->relations == (TOOL_LOG_LESS | TOOL_LOG_GREATER);
-	else if (value->kind == PS_LOG_INTEGER)
-		order =
-		    (value->integer > condition->integer) - (value->integer < condition->integer);
 	else
-		order = (value->real > condition->number) - (value->real < condition->number);
-	if (order == 0 && value->kind != PS_LOG_TEXT)
-		order = value->kind == PS_LOG_INTEGER ? -condition->integer_more
-		                                      : -condition->number_more;
+		order = (field > number) - (field < number);
 	unsigned relation = order < 0   ? TOOL_LOG_LESS
 	                    : order > 0 ? TOOL_LOG_GREATER
 	                                : TOOL_LOG_EQUAL;

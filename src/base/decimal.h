@@ -36,4 +36,19 @@ static inline double ps__decimal_parse(const char *text, char **end)
 	return number;
 }
 
+/* The same as strtold: each integer of 64 bits is exact, and 1e400 is finite, where a long double
+ * is more than a double. */
+static inline long double ps__decimal_parse_long(const char *text, char **end)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	long double number = (long double)NAN;
+
+	*end = (char *)text;
+	if (!c_locale)
+		return number;
+	number = strtold_l(text, end, c_locale);
+	freelocale(c_locale);
+	return number;
+}
+
 #endif
