@@ -5,6 +5,7 @@
 
 #include "base/os.h"
 #include "base/vector.h"
+#include "event/event.h"
 #include "store/attrmap.h"
 #include "tools/terminal.h"
 
@@ -300,6 +301,11 @@ struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
 	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
+	/* The times of a run are of no task. */
+	if (ps__run_time_is(ps_eventset_event_name(matrix->model, event)))
+		return (struct ps_value){.status = PS_STATUS_NOT_SUPPORTED,
+		                         .attribution = value.attribution,
+		                         .timestamp = value.timestamp};
 	value.flags &= ~(uint32_t)PS_VALUE_MERGED;
 	value.raw = (uint64_t)row->counts[event];
 	value.value =
