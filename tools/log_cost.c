@@ -100,6 +100,18 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	return 0;
 }
 
+/* The library knows work by its number alone. */
+static void complain_work(const struct tool_log *log, const char *detail)
+{
+	struct ps__buffer names = {0};
+
+	for (size_t index = 0; index < log->options.work.count; index++)
+		ps__buffer_add(&names, "%s%s", index ? "," : "", log->options.work.names[index]);
+	tool_complain("--work %s of '%s', columns from 0 on: %s", ps__buffer_text(&names),
+	              log->options.path, detail);
+	ps__buffer_clear(&names);
+}
+
 /* Columns that the rows don't tell apart have no value: they are named. */
 static void complain_columns(const struct tool_log *log, const struct result *result)
 {
@@ -135,7 +147,7 @@ static int solve(struct tool_log *log, const struct rows *rows, struct result *r
 	if (code == PS_PARTIAL)
 		complain_columns(log, result);
 	else if (code != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return complain_work(log, ps_error_detail()), -1;
 	return 0;
 }
 

@@ -76,7 +76,8 @@ struct ps_unit_cost_fit {
  *
  * Errors:
  *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
- *       than columns; a number isn't finite (ps_error_detail() says where)
+ *       than columns; a number isn't finite, or the root of a column's sum of squares
+ *       is beyond a double (ps_error_detail() says where)
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Allocates a copy of the numbers. Cost: with many rows in proportion

@@ -159,6 +159,46 @@ static void tell(const struct measurements *from, const struct ps__least_squares
 		    cost_of(system, from->columns, is_determined[from->columns], deviation, width);
 }
 
+/* Numbers near the largest double have a sum of squares beyond it: that isn't 0 work. */
+static int check_sizes(const struct measurements *from, const struct ps__least_squares *system)
+{
+	for (size_t column = 0; column < from->columns; column++) {
+		if (!isfinite(system->scale[column]))
+			return ps__fail(PS_EINVAL,
+			                "ps_unit_cost: the work of column %zu is too large to add "
+			                "its squares: give it in a larger unit, or leave such "
+			                "rows out",
+			                column);
+	}
+	for (size_t row = 0; row < count_unknowns(from); row++) {
+		if (!isfinite(system->right[row]))
+			return ps__fail(PS_EINVAL,
+			                "ps_unit_cost: the costs are too large to add their "
+			                "squares: give them in a larger unit, or leave such rows "
+			                "out");
+	}
+	return PS_OK;
+}
+
+static int solve_system(const struct measurements *from, bool is_non_negative,
+                        struct ps_unit_cost *out, struct ps_unit_cost_fit *fit,
+                        struct ps__least_squares *system, bool *is_determined)
+{
+	size_t unknowns = count_unknowns(from);
+	bool *may_fall = is_determined + unknowns;
+	int result = check_sizes(from, system);
+
+	if (result != PS_OK)
+		return result;
+	may_fall[unknowns - 1] = from->has_constant;
+	ps__least_squares_solve(system);
+	memcpy(is_determined, system->is_determined, unknowns * sizeof *is_determined);
+	if (is_non_negative)
+		ps__least_squares_solve_non_negative(system, may_fall);
+	tell(from, system, is_determined, out, fit);
+	return name_undetermined(from, is_determined);
+}
+
 static int solve(const struct measurements *from, bool is_non_negative, struct ps_unit_cost *out,
                  struct ps_unit_cost_fit *fit, struct ps__least_squares *system)
 {
@@ -171,15 +211,8 @@ static int solve(const struct measurements *from, bool is_non_negative, struct p
 		ps__os_free(columns);
 		return ps__fail_memory("the equations of unit costs");
 	}
-	bool *may_fall = is_determined + unknowns;
-	may_fall[unknowns - 1] = from->has_constant;
 	ps__least_squares_reduce(system, columns, from->used);
-	ps__least_squares_solve(system);
-	memcpy(is_determined, system->is_determined, unknowns * sizeof *is_determined);
-	if (is_non_negative)
-		ps__least_squares_solve_non_negative(system, may_fall);
-	tell(from, system, is_determined, out, fit);
-	int result = name_undetermined(from, is_determined);
+	int result = solve_system(from, is_non_negative, out, fit, system, is_determined);
 	ps__os_free(is_determined);
 	ps__os_free(columns);
 	return result;

@@ -123,6 +123,35 @@ START_TEST(a_small_cost_is_no_0)
 }
 END_TEST
 
+/* Its squares have a sum beyond all doubles: it isn't 0, nor in proportion to other work. */
+START_TEST(work_that_is_too_large_is_said)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+	char line[256];
+
+	for (unsigned pages = 1; pages <= 20; pages++) {
+		check_ok(ps_log_set_real(stream, 1, pages % 2 ? 1e308 : 1.7e308));
+		log_record(stream, pages);
+	}
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+	snprintf(line, sizeof line, "log cost %s --work units,share --of page-faults", log_path);
+	char *text = screen_of(2000, tool_log, line, 125);
+	ck_assert_msg(strstr(text, "--work units,share of '/tmp/perfsage-test-log-"), "%s", text);
+	ck_assert_msg(strstr(text, "the work of column 1 is too large"), "%s", text);
+	free(text);
+	/* One such record can be solved for. */
+	snprintf(line, sizeof line, "log cost %s --work share --of page-faults --where units=2",
+	         log_path);
+	text = screen_of(80, tool_log, line, 0);
+	ck_assert_ptr_null(strstr(text, "told apart"));
+	free(text);
+}
+END_TEST
+
 START_TEST(the_size_of_the_machine_does_not_decide_the_length)
 {
 	static const char *const all[] = {"show", "intervals", "intervals --by cpu",
@@ -306,6 +335,7 @@ int main(void)
 	}
 	tcase_add_test(tests, records_and_intervals_fit);
 	tcase_add_test(tests, a_small_cost_is_no_0);
+	tcase_add_test(tests, work_that_is_too_large_is_said);
 	tcase_add_loop_test(tests, the_size_of_the_machine_does_not_decide_the_length, 0,
 	                    machine_count());
 	tcase_add_test(tests, rows_shows_all_hardware_threads);
