@@ -220,7 +220,7 @@ static double compute(enum ps__formula_kind kind, double left, double right)
 	}
 }
 
-/* What overflowed is no number: as an infinite divisor it would make a 0 that nobody counted. */
+/* An overflow gives no number: as an infinite divisor it would make a 0 that nobody counted. */
 static double finite_or_none(double number)
 {
 	return isfinite(number) ? number : (double)NAN;

@@ -25,7 +25,7 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
-/* What else the program opened under the number is not perfsage's to write to. */
+/* Another file that the program opened under the number must not be written to. */
 static int file_check(const struct ps__log_file *file)
 {
 	if (ps__identity_is(file->fd, &file->identity))

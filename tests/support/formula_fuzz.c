@@ -141,7 +141,7 @@ static double apply_to_numbers(char operator, double one, double other)
 	}
 }
 
-/* What overflows is no number. */
+/* An overflow gives no number. */
 static double apply(char operator, double one, double other)
 {
 	if (isnan(one) || isnan(other))

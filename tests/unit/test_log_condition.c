@@ -21,7 +21,7 @@ static bool is_met(const char *text, const struct ps_log_value *value)
 	return result;
 }
 
-/* How a field compares with a number: as <, = or >, and with no other of them. */
+/* A field compares with a number as <, = or >, and with no other of them. */
 static void check(const char *number, const struct ps_log_value *value, char wanted)
 {
 	for (const char *sign = "<=>"; *sign; sign++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a ring has lost: known as long as the block that says it is there, and not known when blocks
- * were overwritten. */
+/* The number of records that a ring has lost is known as long as the block that says it is there,
+ * and not known when blocks were overwritten. */
 #include "snapshot/reader.h"
 #include "snapshot/stream.h"
 #include "test_log.h"
