@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What batch systems, terminals and alarm(2) end a process with. SIGKILL can't be heard, and what
- * faults is in a state from which nothing should be written. */
+/* Batch systems, terminals and alarm(2) end a process with these. SIGKILL can't be heard, and a
+ * process that faults is in a state from which nothing should be written. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 
 #define LONGEST_WAIT_S 1.0

@@ -47,7 +47,7 @@ static void asked_complain(const struct ps__metric_ask *ask, const char *refusal
 		tool_complain("-M: %s", detail);
 }
 
-/* Those of stat_times.h that any of its formulas names. */
+/* Tells which times of the run any of the metric's formulas names: bits of stat_times_bit. */
 static unsigned asked_times(const struct ps__metric *metric)
 {
 	unsigned times = 0;

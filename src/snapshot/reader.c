@@ -142,9 +142,8 @@ const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
 	return source && index < source->info.field_count ? source->fields[index] : NULL;
 }
 
-/* Before a block that was reached: what is before a stream's oldest block in a ring was
- * overwritten, as that block isn't the stream's first one. How many records were lost stood there,
- * too. */
+/* Some records before a block are not there. In a ring, those before a stream's oldest block were
+ * overwritten, unless it is the stream's first one; so was the number of records lost there. */
 static void note_gap(struct ps_log_reader *reader, const struct ps__log_block *block,
                      bool is_oldest)
 {
@@ -251,8 +250,8 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->end = reader->buffer + reader->header.block_bytes / sizeof(uint64_t);
 }
 
-/* A block isn't any more what it was when the blocks were listed. Who writes to a ring goes on, and
- * takes its blocks again. Nobody else changes a block that is in use. */
+/* A block isn't any more what it was when the blocks were listed. A ring's writer takes its blocks
+ * again. Nobody else changes a block that is in use. */
 static void note_change(struct ps_log_reader *reader)
 {
 	if (reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED)
