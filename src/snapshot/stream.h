@@ -83,9 +83,11 @@ struct ps_log_stream {
 	size_t point_count, field_count;
 	struct ps__log_point *points;
 	struct ps__log_field *fields;
-	uint64_t known;   /* mask: they had a value when a record was written last */
-	uint64_t changed; /* mask: taken or set since the last record */
-	uint64_t latest;  /* mask: those of the last record in the block */
+	/* Masks. `known` and `changed` don't stand side by side: compilers load such a pair at
+	 * once, and the processor then waits until both stores of the record before are done. */
+	uint64_t known;   /* they had a value when a record was written last */
+	uint64_t latest;  /* those of the last record in the block */
+	uint64_t changed; /* taken or set since the last record */
 	char *description;
 	size_t description_bytes; /* a multiple of 8 */
 	struct ps__log_page page;
