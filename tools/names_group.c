@@ -21,11 +21,9 @@ static const char *group_find_end(const char *text)
 
 static int group_complain_of_letter(const struct tool_group *group, char letter)
 {
-	tool_complain(
-	    "'%c' is no modifier of a group, in '%s': these are u (user), k (kernel), h "
-	    "(hypervisor), G (guest), H (host), I (not idle), D (pinned), and W (the group "
-	    "may be split)",
-	    letter, group->text);
+	tool_complain("'%c' is no modifier of a group, in '%s': these are " PS__MODIFIERS
+	              ", and W (the group may be split)",
+	              letter, group->text);
 	return -1;
 }
 

@@ -26,7 +26,7 @@
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
 	/* Set by the source that knows it: the modifiers, with a colon before them unless
-	 * after '/' */
+	 * after '/'. Empty from pfm.c, which applies them. */
 	const char *rest;
 	bool has_pmu; /* the name says which PMU it is of */
 	/* A bare alias that several core PMUs have, each with an encoding of its own */
@@ -58,6 +58,10 @@ int ps__pfm_find(struct ps__event *event,
 /* pfm.c: a name with its PMU, "perf::PAGE-FAULTS", of one that libpfm4 knows without. False if it
  * knows none, or if there is no room for it. */
 bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
+
+/* For sentences: what each modifier means. modifiers.c has the letters. */
+#define PS__MODIFIERS \
+	"u (user), k (kernel), h (hypervisor), G (guest), H (host), I (not idle), D (pinned)"
 
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* PS__MODIFIERS has their meaning, for users. */
 static const char letters[] = "ukhGHID";
 
 bool ps__modifier_is(char letter)
@@ -24,8 +25,7 @@ static int modifiers_check(const char *name, const char *modifiers)
 		if (!ps__modifier_is(*at))
 			return ps__fail(PS_EATTR,
 			                "event '%s': '%c' (character %td) is not a modifier; these "
-			                "are: u (user), k (kernel), h (hypervisor), G (guest), H "
-			                "(host), I (not idle), D (pinned)%s",
+			                "are: " PS__MODIFIERS "%s",
 			                name, *at, PS__POSITION(name, at),
 			                *at == 'p' || *at == 'P'
 			                    ? "; 'p' is for sampling, and this counts"
