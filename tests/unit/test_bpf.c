@@ -10,6 +10,7 @@
 START_TEST(counts_are_split_by_cpu)
 {
 	struct ps_eventset *set = started();
+	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
 	const char *why = NULL;
 
@@ -22,7 +23,9 @@ START_TEST(counts_are_split_by_cpu)
 	fake_bpf_credit(1, 0, 1000);
 	fake_bpf_credit(3, 0, 10);
 	fake_bpf_credit(3, 1, 2);
-	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	fake_set_cpu(2);
+	check_ok(ps_read(set, scene.root, &timestamp, &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 1); /* the first thread's, whoever reads */
 	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 1000);
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
 	ck_assert_int_eq(scene_count(3, "context-switches", timestamp), 2);

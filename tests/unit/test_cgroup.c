@@ -36,6 +36,7 @@ static void count_on(int cpu, uint64_t amount)
 START_TEST(counts_are_split_by_cpu_whoever_reads)
 {
 	struct ps_eventset *set = attached();
+	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
 	const char *why = NULL;
 
@@ -46,7 +47,8 @@ START_TEST(counts_are_split_by_cpu_whoever_reads)
 	count_on(1, 1000);
 	count_on(3, 10);
 	fake_set_cpu(2);
-	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_ok(ps_read(set, scene.root, &timestamp, &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 2); /* the reader's */
 	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 1000);
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 1010);

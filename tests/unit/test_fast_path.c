@@ -26,6 +26,7 @@ struct side {
 	struct ps_eventset *set;
 	uint64_t readings[READINGS];
 	size_t count;
+	int cpu; /* that the latest call returned; -1: none */
 };
 
 static unsigned seed;
@@ -73,6 +74,7 @@ struct step {
 static int do_step(struct side *side, const struct step *step)
 {
 	uint64_t none = 0, *timestamp = &none;
+	struct ps_thread *thread = NULL;
 
 	/* An older reading, the latest (by NULL, too), or a new one. */
 	if (step->which % 4 == 0 && side->count > 0)
@@ -83,16 +85,17 @@ static int do_step(struct side *side, const struct step *step)
 		timestamp = NULL;
 	int result = PS_OK;
 	if (step->what < 5)
-		result = ps_read(side->set, side->root, timestamp, NULL);
+		result = ps_read(side->set, side->root, timestamp, &thread);
 	else if (step->what < 8)
-		result = ps_accum(side->set, side->root, timestamp, NULL);
+		result = ps_accum(side->set, side->root, timestamp, &thread);
 	else if (step->what == 8)
 		result = ps_store(side->set, step->given, (int)ps_eventset_event_count(side->set),
-		                  side->root, timestamp, NULL);
+		                  side->root, timestamp, &thread);
 	else if (step->what == 9)
 		return ps_reset(side->set);
 	else if (step->what == 10)
-		result = ps_stop(side->set, side->root, timestamp, NULL);
+		result = ps_stop(side->set, side->root, timestamp, &thread);
+	side->cpu = ps_thread_cpu(thread);
 	if (timestamp == &none && none != 0 && side->count < READINGS)
 		side->readings[side->count++] = none;
 	return result;
@@ -194,6 +197,7 @@ static void run_once(enum ps_attribution_mode mode, bool is_pinned, const char *
 		live(!is_pinned, hardware != NULL);
 		force_the_slow_path(&slow);
 		ck_assert_int_eq(do_step(&fast, &step), do_step(&slow, &step));
+		ck_assert_int_eq(fast.cpu, slow.cpu);
 		refresh(&fast);
 		refresh(&slow);
 		if (step.what == 10 && ps_eventset_is_running(fast.set) == 0) {

@@ -243,12 +243,15 @@ END_TEST
 START_TEST(read_of_a_stopped_set_gives_the_final_counts_once_more)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_thread *thread = NULL;
 	uint64_t times[2] = {0, 0};
 
 	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_stop(set, scene.root, &times[0], NULL));
 	fake_advance(PAGE_FAULTS, 5);
-	check_ok(ps_read(set, scene.root, &times[1], NULL));
+	fake_set_cpu(1);
+	check_ok(ps_read(set, scene.root, &times[1], &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 0); /* where ps_stop was called */
 	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
 	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 10);
 	check_ok(ps_accum(set, scene.root, &times[1], NULL));
@@ -312,6 +315,7 @@ START_TEST(store_gives_base_and_counters_and_leaves_the_running_count)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
 	const long long counters[2] = {5, -6}, others[2] = {7, 8};
+	struct ps_thread *thread = NULL;
 	uint64_t stored = 0, read = 0;
 
 	check_ok(ps_store(set, counters, 2, scene.root, &stored, NULL)); /* never started */
@@ -331,6 +335,9 @@ START_TEST(store_gives_base_and_counters_and_leaves_the_running_count)
 	ck_assert_int_eq(scene_count(0, EVENT, read), 17);
 	ck_assert_int_eq(scene_count(0, "minor-faults", read), 8);
 	ck_assert_int_eq(scene_count(0, EVENT, stored), 7);
+	fake_set_cpu(1);
+	check_ok(ps_store(set, counters, 2, scene.root, &(uint64_t){0}, &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 1);
 	ps_eventset_destroy(set);
 }
 END_TEST
