@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU in the text of /proc/TID/stat: what a name may hold, and texts that tell no CPU. The
- * process of a thread, in its status file. */
+/* The CPU and the times in the text of /proc/TID/stat: what a name may hold, and texts that tell no
+ * CPU or no times. The process of a thread, in its status file. */
 #include "locate/locate.h"
 #include "support/scene.h"
 
@@ -54,6 +54,54 @@ START_TEST(a_text_of_another_form_tells_no_cpu)
 	ck_assert_int_eq(parse("500 (make) " FIELDS " x 0\n"), -1);
 	ck_assert_int_eq(parse("500 (make) " FIELDS " 99999999999999999999 0\n"), -1);
 	ck_assert_int_eq(parse("500 (make)" FIELDS " 7"), -1);
+}
+END_TEST
+
+/* The text has a value in one field, and its own number in all others from the parent (4) on. */
+static bool parse_with(int field, const char *value, struct ps__task_stat *out)
+{
+	char text[512];
+	size_t length = (size_t)snprintf(text, sizeof text, "500 (make) S");
+
+	for (int number = 4; number <= 40; number++) {
+		char own[16];
+		snprintf(own, sizeof own, "%d", number);
+		length += (size_t)snprintf(text + length, sizeof text - length, " %s",
+		                           number == field ? value : own);
+	}
+	return ps__task_parse(text, length, out);
+}
+
+START_TEST(a_whole_text_tells_what_looks_need)
+{
+	struct ps__task_stat stat;
+
+	ck_assert(parse_with(5, "-1", &stat)); /* which looks don't need */
+	ck_assert_int_eq(stat.parent, 4);
+	ck_assert_int_eq(stat.ran_ticks, 14 + 15);
+	ck_assert_int_eq(stat.threads, 20);
+	ck_assert_int_eq(stat.start_ticks, 22);
+	ck_assert_int_eq(stat.cpu, 39);
+}
+END_TEST
+
+START_TEST(a_text_without_one_of_them_is_refused)
+{
+	static const int needed[] = {4, 14, 15, 22, 39};
+	static const char *const values[] = {"", "-1", "x", "99999999999999999999"};
+	const char *text = "500 (make) " FIELDS " 123 0\n";
+	size_t whole = strlen(text) - strlen(" 0\n");
+	struct ps__task_stat stat;
+
+	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+		for (size_t j = 0; j < sizeof values / sizeof values[0]; j++)
+			ck_assert_msg(!parse_with(needed[i], values[j], &stat), "'%s' in field %d",
+			              values[j], needed[i]);
+	}
+	ck_assert(ps__task_parse(text, whole + 1, &stat));
+	for (size_t length = 0; length <= whole; length++)
+		ck_assert_msg(!ps__task_parse(text, length, &stat), "of %zu bytes", length);
+	ck_assert(!ps__task_parse("500 make 1 2 3", strlen("500 make 1 2 3"), &stat));
 }
 END_TEST
 
@@ -113,6 +161,8 @@ int main(void)
 	tcase_add_test(tests, a_name_may_hold_anything);
 	tcase_add_test(tests, a_text_that_is_cut_tells_no_cpu);
 	tcase_add_test(tests, a_text_of_another_form_tells_no_cpu);
+	tcase_add_test(tests, a_whole_text_tells_what_looks_need);
+	tcase_add_test(tests, a_text_without_one_of_them_is_refused);
 	tcase_add_test(tests, a_process_is_known_whatever_groups_it_has);
 	tcase_add_test(tests, a_task_of_unknown_process_is_not_taken_for_one);
 	return scene_run(suite);
