@@ -60,6 +60,15 @@ START_TEST(the_scale_ends_in_its_first_and_last_colour)
 }
 END_TEST
 
+START_TEST(the_middle_lies_between_two_colours_of_the_scale)
+{
+	char style[PS__STYLE_BYTES];
+
+	ps__colour_style(style, 0.5);
+	ck_assert_str_eq(style, "Background=#23908c;Text=#000000");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("colour");
@@ -68,5 +77,6 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, colours_grow_lighter_and_their_text_can_be_read);
 	tcase_add_test(tests, the_scale_ends_in_its_first_and_last_colour);
+	tcase_add_test(tests, the_middle_lies_between_two_colours_of_the_scale);
 	return scene_run(suite);
 }
