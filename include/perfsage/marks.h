@@ -4,7 +4,7 @@
  *
  * This header is all that a program with marks needs: nothing of libperfsage is
  * compiled, linked or loaded with it. A mark that nobody hears is a load and a
- * branch.
+ * branch. At the end of its block PS_REGION may take a second branch.
  *
  *     PS_REGION("solve") {
  *             PS_MARK_VALUE("rows", rows);
