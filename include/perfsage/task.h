@@ -75,10 +75,10 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  * gets the rest; otherwise the rest comes as a task of number 0, one for each
  * CPU. The same happens on CPUs where a record was lost.
  *
- * A thread that begins a program (exec) gets its process's pid as its tid, and
- * the first thread ends. Both are then told with this tid. What the thread
- * counted before it began the program is under its new tid, with the program's
- * name.
+ * If the first thread of a process begins a program (exec), it stays the same
+ * task. If another thread does so, it gets the process's pid as its tid, and the
+ * first thread ends: visit is called for both, with this tid. In both cases what
+ * the task counted before is told with the name of the new program.
  *
  * From Linux 5.13 on the kernel leaves such records only with a fix of December
  * 2025 (c418d8b4d7a4, "perf/core: Fix missing read event generation on task
