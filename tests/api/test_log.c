@@ -2,6 +2,7 @@
 /* Logs on the real kernel: known pages stand in each interval, in a file that several threads
  * write. */
 #include "log_here.h"
+#include "support/unmarked.h"
 
 #include <pthread.h>
 

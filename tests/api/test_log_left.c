@@ -5,6 +5,7 @@
 #include "log_here.h"
 #include "storm.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <fcntl.h>

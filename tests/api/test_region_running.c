@@ -3,6 +3,7 @@
  * Paths of threads that go on: what they have counted since their last boundary is there, in the
  * region that is open and on the CPU where it was counted, and comes once. Real page faults.
  */
+#include "support/unmarked.h"
 #include "wander.h"
 
 #include <pthread.h>

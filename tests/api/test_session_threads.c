@@ -2,6 +2,7 @@
 /* Threads that come and go while a session is started are observed once or named; a session is
  * stopped by any thread; another process, and a forked child. */
 #include "session_here.h"
+#include "support/unmarked.h"
 
 #include <dirent.h>
 

@@ -4,6 +4,7 @@
  * tests install it; the library meets it through the OS seam.
  */
 #include "fake_internal.h"
+#include "support/unmarked.h"
 
 #include "analysis/metric_file.h"
 

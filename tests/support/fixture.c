@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Topologies for tests; see fixture.h. */
 #include "fixture.h"
+#include "support/unmarked.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

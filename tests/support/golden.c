@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Golden files; see golden.h. */
 #include "golden.h"
+#include "support/unmarked.h"
 
 #include "fixture.h"
 

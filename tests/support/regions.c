@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See regions.h. */
 #include "regions.h"
+#include "support/unmarked.h"
 
 #include <stdarg.h>
 #include <stdio.h>

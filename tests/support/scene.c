@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scene of most unit tests; see scene.h. */
 #include "scene.h"
+#include "support/unmarked.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* A terminal for subcommands; see screen.h. A thread reads what is written: a terminal holds
  * little. */
 #include "screen.h"
+#include "support/unmarked.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task_records.h"
+#include "support/unmarked.h"
 
 #include "base/os.h"
 

@@ -5,6 +5,7 @@
  * behave.
  */
 #include "support/fake_arch.h"
+#include "support/unmarked.h"
 
 /* What is tested, on those ticks. */
 #include "base/clock.c"

@@ -4,6 +4,7 @@
 #define PS_TESTS_UNIT_TEST_DIAGNOSE_H
 
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 /* The system calls of the fast path of a reading; and how long it stays open. */
 #include "eventset/eventset.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #define OTHER 4711
 

@@ -3,6 +3,7 @@
  * in turn or in any order. */
 #include "eventset/eventset.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #define PHASES 200
 #define ROUNDS 20

@@ -2,6 +2,7 @@
 /* Records that wait: taken in the order of time, with no more memory than they need. */
 #include "backend/perf_kept.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  */
 #include "test_log.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <sys/stat.h>
 

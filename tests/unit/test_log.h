@@ -5,6 +5,7 @@
 
 #include "base/os.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "snapshot/reader.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 #include "test_log.h"
 
 #include <fcntl.h>

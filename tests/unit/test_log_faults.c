@@ -3,6 +3,7 @@
  * Logs when something is missing: space on the disk, blocks of a ring, memory, or the rest of a
  * call. What is lost is counted, and the rest is read.
  */
+#include "support/unmarked.h"
 #include "test_log.h"
 
 #include "base/os.h"

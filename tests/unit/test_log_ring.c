@@ -3,6 +3,7 @@
  * and not known when blocks were overwritten. */
 #include "snapshot/reader.h"
 #include "snapshot/stream.h"
+#include "support/unmarked.h"
 #include "test_log.h"
 
 #include <fcntl.h>

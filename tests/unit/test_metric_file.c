@@ -3,6 +3,7 @@
  * wrong. tests/unit/test_metric_load.c has the folders, and the events that are counted. */
 #include "support/scene.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <math.h>

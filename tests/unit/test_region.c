@@ -2,6 +2,7 @@
 /* Regions: exclusive and inclusive counts by path and hardware thread, their sum, and the times
  * of visits. */
 #include "support/regions.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #define PS_TEST_REPORT_H
 
 #include "support/regions.h"
+#include "support/unmarked.h"
 
 #define US UINT64_C(1000)
 

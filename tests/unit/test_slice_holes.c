@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lost records of switches: nothing is guessed of the time in which they were written. */
 #include "support/small.h"
+#include "support/unmarked.h"
 #include "test_slices.h"
 
 /* CPU 0 loses what it wrote between 200 and 400. */

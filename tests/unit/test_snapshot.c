@@ -6,6 +6,7 @@
 #include "test_snapshot.h"
 #include "eventset/eventset.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #define PS_TESTS_TEST_SNAPSHOT_H
 
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #define EVENT "page-faults"
 

@@ -6,6 +6,7 @@
  */
 #include "locate/switch_ring.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <stdlib.h>

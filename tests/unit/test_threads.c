@@ -7,6 +7,7 @@
 #include "eventset/eventset.h"
 #include "support/scene.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
