@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A module: notes that are read only, then a slot that may be written. Addresses of the file begin
@@ -144,12 +145,18 @@ END_TEST
 static const struct ps_marks_listener changing = {.size = sizeof changing};
 static _Atomic bool is_over;
 
+/* Without the pauses it runs alone for seconds under valgrind, which runs one thread at a time. */
 static void *change_listener(void *unused)
 {
+	const struct timespec pause = {.tv_nsec = 1000};
+
 	(void)unused;
 	while (!atomic_load(&is_over)) {
-		ps__listen_set(&changing);
-		ps__listen_set(NULL);
+		for (int i = 0; i < 100; i++) {
+			ps__listen_set(&changing);
+			ps__listen_set(NULL);
+		}
+		nanosleep(&pause, NULL);
 	}
 	return NULL;
 }
