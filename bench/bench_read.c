@@ -231,6 +231,7 @@ static void read_measure(int events, struct ps_topology *const topologies[TOPOLO
 	scene.table = (struct bench_table){
 	    .title = title, .rounds = ROUNDS, .batch = BATCH, .cases = scene.cases};
 	scene.floor.raw = &scene.raw;
+	scene.floor.rows = BENCH_RING_ROWS;
 	bench_raw_open(&scene.raw, events, 0, BENCH_FULL_FORMAT);
 	bench_raw_open(&scene.lean, events, 0, PERF_FORMAT_GROUP);
 	read_add_event(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw,

@@ -22,7 +22,7 @@
 #define BATCH      50
 #define EVENTS     4
 #define TOPOLOGIES 2
-#define MANY_PATHS 10000
+#define MANY_PATHS BENCH_MANY_ROWS
 #define FITTINGS   50
 /* A batch is a run of a tenth of a second: there are then as many reviews of the rate as in a
  * program's run. */
@@ -180,10 +180,12 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 	static struct visitor visitors[TOPOLOGIES][2];
 	static struct bench_raw raw;
 	static struct bench_raw apart;
-	static struct bench_floor floor = {.raw = &raw};
-	struct bench_case cases[4 + 2 * TOPOLOGIES] = {
+	static struct bench_floor floor = {.raw = &raw, .rows = BENCH_RING_ROWS};
+	static struct bench_floor many = {.raw = &raw, .rows = BENCH_MANY_ROWS};
+	struct bench_case cases[5 + 2 * TOPOLOGIES] = {
 	    {"raw", NULL, EVENTS, .run = run_raw, .context = &raw},
 	    {"floor", NULL, EVENTS, .run = run_floor, .context = &floor, .versus = {"raw"}},
+	    {"many_rows", NULL, EVENTS, .run = run_floor, .context = &many, .versus = {"floor"}},
 	    {"each_apart", NULL, EVENTS, .run = run_each, .context = &apart, .versus = {"floor"}},
 	    {"PAPI_hl", papi_rival_open_regions(EVENTS), EVENTS, .run = run_papi,
 	     .versus = {"floor"}}};
@@ -192,7 +194,7 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 	                            .rounds = ROUNDS,
 	                            .batch = BATCH,
 	                            .cases = cases,
-	                            .count = 4};
+	                            .count = 5};
 
 	bench_raw_open(&raw, EVENTS, 0, BENCH_FULL_FORMAT);
 	bench_raw_open(&apart, EVENTS, 0,
@@ -201,15 +203,15 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 		struct ps_component *root = ps_topology_root(topologies[index / 2]);
 		struct visitor *visitor = &visitors[index / 2][index % 2];
 		open_visitor(visitor, root, index % 2 ? MANY_PATHS : 1, 0);
-		cases[table.count++] =
-		    (struct bench_case){"visit",
-		                        NULL,
-		                        EVENTS,
-		                        (int)ps_component_thread_count(root),
-		                        (long)visitor->count,
-		                        .run = run_visits,
-		                        .context = visitor,
-		                        .versus = {"raw", "floor", "each_apart", "PAPI_hl"}};
+		cases[table.count++] = (struct bench_case){
+		    "visit",
+		    NULL,
+		    EVENTS,
+		    (int)ps_component_thread_count(root),
+		    (long)visitor->count,
+		    .run = run_visits,
+		    .context = visitor,
+		    .versus = {"raw", "floor", "many_rows", "each_apart", "PAPI_hl"}};
 	}
 	bench_run(&table);
 	for (int index = 0; index < 2 * TOPOLOGIES; index++)
@@ -299,9 +301,9 @@ static void measure_two_threads(struct ps_topology *topology)
 
 static const char legend[] =
     "\n"
-    "raw, floor: two of them, as bench_read has them. each_apart: each "
-    "event enabled and read, then "
-    "disabled and read. PAPI_hl: PAPI_hl_region_begin and PAPI_hl_region_end.\n"
+    "raw, floor: two of them, as bench_read has them. many_rows: two floors, each of whose rows "
+    "is another than the 9,999 before. each_apart: each event enabled and read, then disabled "
+    "and read. PAPI_hl: PAPI_hl_region_begin and PAPI_hl_region_end.\n"
     "visit: ps_region_enter and ps_region_leave. Its thread is pinned.\n"
     "work: a loop of a microsecond; sampled: the same as a visit, by a profile with "
     "ps_profile_set_budget.\n"

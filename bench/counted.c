@@ -81,12 +81,13 @@ void bench_raw_close(struct bench_raw *raw)
 
 void bench_read_floor(struct bench_floor *floor)
 {
-	_Atomic uint64_t *row = floor->ring[floor->next++ % BENCH_RING_ROWS];
+	_Atomic uint64_t *row = floor->ring[floor->next];
 	struct timespec now;
 	uint64_t cpu = (uint64_t)sched_getcpu();
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	bench_raw_read(floor->raw);
+	floor->next = floor->next + 1 < floor->rows ? floor->next + 1 : 0;
 	atomic_store_explicit(&row[1], cpu, memory_order_relaxed);
 	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
 	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);

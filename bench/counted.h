@@ -39,14 +39,16 @@ void bench_raw_close(struct bench_raw *raw);
 /* One read(2) of the whole group. */
 void bench_raw_read(struct bench_raw *raw);
 
-/* The floor's history: the newest rows, overwritten in turn. */
+/* A history of the newest rows, overwritten in turn, or a row for each of many things. */
 #define BENCH_RING_ROWS  64
+#define BENCH_MANY_ROWS  10000
 #define BENCH_RING_WORDS 16
 
 /* The least that a library could do: the CPU, the clock, the counters, one row stored. */
 struct bench_floor {
 	struct bench_raw *raw;
-	_Atomic uint64_t ring[BENCH_RING_ROWS][BENCH_RING_WORDS];
+	size_t rows; /* that it stores in turn; at most BENCH_MANY_ROWS */
+	_Atomic uint64_t ring[BENCH_MANY_ROWS][BENCH_RING_WORDS];
 	size_t next;
 };
 void bench_read_floor(struct bench_floor *floor);
