@@ -183,30 +183,28 @@ double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup)
 	return found ? strtod(found + strlen(name), NULL) / 1e6 : (double)NAN;
 }
 
-static bool cgroup_find(const char *path, struct stat *found)
+static bool cgroup_find(const char *path, struct ps__file_id *found)
 {
-	int fd;
+	struct ps__cgroup cgroup;
 
-	if (ps__cgroup_open(path, &fd) != PS_OK)
+	if (ps__cgroup_open(path, &cgroup) != PS_OK)
 		return false;
-	bool is_found = fstat(fd, found) == 0;
-	close(fd);
-	return is_found;
+	*found = cgroup.id;
+	ps__cgroup_close(&cgroup);
+	return true;
 }
 
 void tool_cgroup_note(struct tool_cgroup_named *named, const char *path)
 {
-	struct stat found;
-
-	*named = (struct tool_cgroup_named){.path = NULL};
-	if (cgroup_find(path, &found))
-		*named = (struct tool_cgroup_named){path, found.st_dev, found.st_ino};
+	*named = (struct tool_cgroup_named){.path = path};
+	if (!cgroup_find(path, &named->id))
+		named->path = NULL;
 }
 
 bool tool_cgroup_is_renewed(const struct tool_cgroup_named *named)
 {
-	struct stat found;
+	struct ps__file_id found;
 
 	return named->path && cgroup_find(named->path, &found) &&
-	       (found.st_dev != named->device || found.st_ino != named->number);
+	       (found.device != named->id.device || found.inode != named->id.inode);
 }

@@ -3,6 +3,8 @@
 #ifndef PS_TOOLS_CGROUP_H
 #define PS_TOOLS_CGROUP_H
 
+#include "base/file_id.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,8 +16,7 @@ struct tool_cgroup {
 /* The group of a path, to be told from one that is made there later. */
 struct tool_cgroup_named {
 	const char *path; /* NULL: not known */
-	dev_t device;
-	ino_t number;
+	struct ps__file_id id;
 };
 
 void tool_cgroup_note(struct tool_cgroup_named *named, const char *path);

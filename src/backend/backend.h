@@ -7,6 +7,7 @@
 #define PS_BACKEND_BACKEND_H
 
 #include "event/event.h"
+#include "locate/locate.h"
 
 #include <perfsage/cost.h>
 #include <stdbool.h>
@@ -42,9 +43,9 @@ struct ps__clock_time {
 /* An instance of a set's groups is opened for one CPU, or for any; of a process, for each root. */
 struct ps__target {
 	enum ps__target_kind kind;
-	pid_t tid;     /* of TID; the process of PROCESS */
-	int cpu;       /* of CPU; else -1 */
-	int cgroup_fd; /* of CGROUP: its folder; the set's */
+	pid_t tid;                /* of TID; the process of PROCESS */
+	int cpu;                  /* of CPU; else -1 */
+	struct ps__cgroup cgroup; /* of CGROUP; the set's */
 	/* Where the kernel is to split a task's counts: an instance for each of these CPUs. None:
 	 * one instance for all. */
 	const int *instance_cpus;

@@ -68,7 +68,7 @@ static struct ps__place place_of(const struct ps__target *target, size_t instanc
 	if (target->kind == PS__TARGET_CPU || target->kind == PS__TARGET_CPUS)
 		place.pid = -1;
 	if (target->kind == PS__TARGET_CGROUP) {
-		place.pid = target->cgroup_fd;
+		place.pid = target->cgroup.fd;
 		place.is_cgroup = true;
 	}
 	if (target->kind == PS__TARGET_PROCESS) {

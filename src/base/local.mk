@@ -15,6 +15,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/distance.h \
 	src/base/error.c \
 	src/base/error.h \
+	src/base/file_id.h \
 	src/base/hash.h \
 	src/base/hot.h \
 	src/base/identity.c \

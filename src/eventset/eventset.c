@@ -52,7 +52,7 @@ static void close_target(struct ps_eventset *set)
 {
 	ps__task_close(&set->counters.task);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
-		ps__os.close(set->counters.target.cgroup_fd);
+		ps__cgroup_close(&set->counters.target.cgroup);
 }
 
 /* The readings stay. Totals have what the set counted last from its aggregate. */
@@ -199,7 +199,7 @@ int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 
 int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
 {
-	int fd;
+	struct ps__target target = {.kind = PS__TARGET_CGROUP, .cpu = -1};
 	int result =
 	    ps__set_enter_own(set, "ps_eventset_attach_cgroup",
 	                      "PAPI knows no control groups; make a set with ps_eventset_create");
@@ -210,11 +210,9 @@ int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
 		result =
 		    ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
 	else
-		result = ps__cgroup_open(path, &fd);
+		result = ps__cgroup_open(path, &target.cgroup);
 	if (result == PS_OK)
-		ps__set_retarget(
-		    set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
-		    (struct ps__task){.fd = -1});
+		ps__set_retarget(set, target, (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return result;
 }

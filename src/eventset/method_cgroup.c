@@ -128,7 +128,7 @@ static bool is_removed(const struct ps_eventset *set)
 	                               .size = sizeof attr,
 	                               .config = PERF_COUNT_SW_DUMMY,
 	                               .disabled = 1};
-	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd,
+	int fd = ps__os_open_event(&attr, set->counters.target.cgroup.fd,
 	                           set->attribution.per_cpu.cpus[0], -1, PERF_FLAG_PID_CGROUP);
 	bool is_gone = fd == -ENOENT;
 

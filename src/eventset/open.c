@@ -318,10 +318,24 @@ static bool is_open_for_caller(const struct ps_eventset *set)
 	        set->calls.owner == ps__thread_number());
 }
 
+static int check_cgroup(const struct ps_eventset *set)
+{
+	const struct ps__target *target = &set->counters.target;
+
+	if (target->kind != PS__TARGET_CGROUP || ps__cgroup_is_open(&target->cgroup))
+		return PS_OK;
+	return ps__fail(PS_ECLOST,
+	                "the program has closed the descriptor of the set's control group, which "
+	                "is perfsage's: attach the set again (ps_eventset_attach_cgroup), after a "
+	                "loop that closes all descriptors");
+}
+
 static int open_for_caller(struct ps_eventset *set)
 {
-	int result = open_counters(set);
+	int result = check_cgroup(set);
 
+	if (result == PS_OK)
+		result = open_counters(set);
 	if (result != PS_OK) {
 		close_counters(set);
 		return result;

@@ -105,13 +105,18 @@ static int fail_open(const char *path)
 	return ps__fail(PS_ESYS, "there is no such control group: %s: %s", path, strerror(errno));
 }
 
-static int open_folder(const char *path, int *fd)
+static int open_folder(const char *path, struct ps__cgroup *out)
 {
 	int opened = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (opened < 0)
 		return fail_open(path);
-	*fd = opened;
+	*out = (struct ps__cgroup){.fd = opened};
+	if (!ps__file_id_of(opened, &out->id)) {
+		int result = fail_open(path);
+		ps__os.close(opened);
+		return result;
+	}
 	return PS_OK;
 }
 
@@ -132,7 +137,7 @@ static const char *read_hierarchy(char *text, bool *is_v1)
 	return point;
 }
 
-static int open_below(char *text, const char *path, int *fd)
+static int open_below(char *text, const char *path, struct ps__cgroup *out)
 {
 	char whole[PATH_MAX];
 	bool is_v1;
@@ -144,19 +149,30 @@ static int open_below(char *text, const char *path, int *fd)
 	if (needed < 0 || (size_t)needed >= sizeof whole)
 		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes",
 		                PATH_MAX - 1);
-	return open_folder(whole, fd);
+	return open_folder(whole, out);
 }
 
-int ps__cgroup_open(const char *path, int *fd)
+int ps__cgroup_open(const char *path, struct ps__cgroup *out)
 {
 	if (*path == '/')
-		return open_folder(path, fd);
+		return open_folder(path, out);
 	char *text = ps__os_calloc(2, MOUNT_BYTES);
 	if (!text)
 		return ps__fail_memory("the list of file systems");
-	int result = open_below(text, path, fd);
+	int result = open_below(text, path, out);
 	ps__os_free(text);
 	return result;
+}
+
+bool ps__cgroup_is_open(const struct ps__cgroup *cgroup)
+{
+	return ps__file_id_is(cgroup->fd, &cgroup->id);
+}
+
+void ps__cgroup_close(const struct ps__cgroup *cgroup)
+{
+	if (ps__cgroup_is_open(cgroup))
+		ps__os.close(cgroup->fd);
 }
 
 /* A line of OWN: number, controllers, path below the mount point. Version 2 has number 0 and no

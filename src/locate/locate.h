@@ -8,6 +8,8 @@
 #ifndef PS_LOCATE_LOCATE_H
 #define PS_LOCATE_LOCATE_H
 
+#include "base/file_id.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -81,10 +83,17 @@ pid_t ps__locate_process(pid_t tid);
  * that its counters have stopped when this says no. */
 bool ps__locate_is_alive(pid_t tid);
 
-/* Opens the folder of a control group: by its absolute path, or below the mount point of the
- * hierarchy that perf knows. PS_ESYS: there is none. PS_EINVAL: a path too long. PS_ECOUNT,
- * PS_ENOMEM. */
-int ps__cgroup_open(const char *path, int *fd);
+/* The folder of a control group. */
+struct ps__cgroup {
+	int fd;
+	struct ps__file_id id;
+};
+/* By its absolute path, or below the mount point of the hierarchy that perf knows. PS_ESYS: there
+ * is none. PS_EINVAL: a path too long. PS_ECOUNT, PS_ENOMEM. */
+int ps__cgroup_open(const char *path, struct ps__cgroup *out);
+/* The program may have closed it. Another file under its number is left alone. */
+bool ps__cgroup_is_open(const struct ps__cgroup *cgroup);
+void ps__cgroup_close(const struct ps__cgroup *cgroup);
 
 /* Where the hierarchy that perf knows is mounted. PS_ESYS: nowhere. PS_ENOMEM. */
 int ps__cgroup_root(char *folder, size_t size_bytes);

@@ -9,6 +9,7 @@
 #define PS_SAMPLE_SESSION_H
 
 #include "base/error.h"
+#include "base/file_id.h"
 #include "base/identity.h"
 #include "event/event.h"
 #include "locate/locate.h"
@@ -98,8 +99,7 @@ struct ps__session_store {
 /* A pipe, with a byte for each stop that is still to be taken. */
 struct ps__session_stop {
 	int ends[2]; /* -1: not open */
-	dev_t device;
-	ino_t number;
+	struct ps__file_id id;
 };
 
 struct ps_session {

@@ -11,14 +11,10 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool is_own(const struct ps__session_stop *stop, int end)
 {
-	struct stat status;
-
-	return stop->ends[end] >= 0 && ps__os.wake.fstat(stop->ends[end], &status) == 0 &&
-	       status.st_dev == stop->device && status.st_ino == stop->number;
+	return stop->ends[end] >= 0 && ps__file_id_is(stop->ends[end], &stop->id);
 }
 
 int ps__session_fail_closed(void)
@@ -29,7 +25,7 @@ int ps__session_fail_closed(void)
 int ps__session_open_stop(struct ps_session *session)
 {
 	struct ps__session_stop *stop = &session->stop;
-	struct stat status;
+	struct ps__file_id id;
 	int ends[2];
 
 	if (ps__os.wake.pipe(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
@@ -39,14 +35,13 @@ int ps__session_open_stop(struct ps_session *session)
 		return ps__fail(errno == ENFILE ? PS_ECOUNT : PS_ESYS, "a session's pipe: %s",
 		                strerror(errno));
 	}
-	if (ps__os.wake.fstat(ends[0], &status) < 0) {
+	if (!ps__file_id_of(ends[0], &id)) {
 		int error = errno;
 		ps__os.close(ends[0]);
 		ps__os.close(ends[1]);
 		return ps__fail(PS_ESYS, "a session's pipe: fstat: %s", strerror(error));
 	}
-	*stop = (struct ps__session_stop){
-	    .ends = {ends[0], ends[1]}, .device = status.st_dev, .number = status.st_ino};
+	*stop = (struct ps__session_stop){.ends = {ends[0], ends[1]}, .id = id};
 	return PS_OK;
 }
 

@@ -28,7 +28,7 @@ static int file_fail(const char *path, int error)
 /* Another file that the program opened under the number must not be written to. */
 static int file_check(const struct ps__log_file *file)
 {
-	if (ps__identity_is(file->fd, &file->identity))
+	if (ps__file_id_is(file->fd, &file->id))
 		return PS_OK;
 	return ps__fail(PS_ECLOST,
 	                "the program has closed the descriptor of the log '%s': what needs "
@@ -170,7 +170,7 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 		                      "name, or give PS_LOG_REPLACE",
 		                      path)
 		           : file_fail(path, errno);
-	ps__identity_of(file->fd, &file->identity);
+	ps__file_id_of(file->fd, &file->id);
 	/* The file is empty, so nobody takes it for a log yet. */
 	file_lock(file->fd);
 	file->path = ps__os_strdup(path);
@@ -209,7 +209,7 @@ void ps__log_file_remove(struct ps__log_file *file)
 void ps__log_file_close(struct ps__log_file *file)
 {
 	file_close_older(file);
-	if (ps__identity_is(file->fd, &file->identity))
+	if (ps__file_id_is(file->fd, &file->id))
 		close(file->fd);
 	ps__os_free(file->beside);
 	ps__os_free(file->path);
@@ -276,7 +276,7 @@ void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 	ssize_t written;
 
 	if (!file_is_allowed(file->close_offset + sizeof close) ||
-	    !ps__identity_is(file->fd, &file->identity))
+	    !ps__file_id_is(file->fd, &file->id))
 		return;
 	do
 		written = pwrite(file->fd, &close, sizeof close, (off_t)file->close_offset);

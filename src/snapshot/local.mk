@@ -6,7 +6,6 @@ src_snapshot_libsnapshot_la_SOURCES = \
 	src/snapshot/describe.c \
 	src/snapshot/file.c \
 	src/snapshot/format.h \
-	src/snapshot/identity.h \
 	src/snapshot/log.c \
 	src/snapshot/log.h \
 	src/snapshot/reader.c \

@@ -3,8 +3,8 @@
 #ifndef PS_SNAPSHOT_LOG_H
 #define PS_SNAPSHOT_LOG_H
 
+#include "base/file_id.h"
 #include "snapshot/format.h"
-#include "snapshot/identity.h"
 
 #include <perfsage/log.h>
 #include <pthread.h>
@@ -17,8 +17,8 @@ struct ps__log_file {
 	char *beside; /* its name until it is complete, if it replaces an older log */
 	int older;    /* the log that is replaced, locked; -1: none */
 	int fd;
-	struct ps__identity identity; /* of the file that fd was opened for */
-	size_t close_offset;          /* of struct ps__log_close, in bytes, as those that follow */
+	struct ps__file_id id; /* of the file that fd was opened for */
+	size_t close_offset;   /* of struct ps__log_close, in bytes, as those that follow */
 	size_t first_block;
 	size_t block_bytes;
 	size_t ring_blocks; /* 0: it grows */

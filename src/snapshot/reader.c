@@ -20,7 +20,7 @@ static int open_file(struct ps_log_reader *reader, const char *path)
 	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (reader->fd < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be opened: %s", path, strerror(errno));
-	ps__identity_of(reader->fd, &reader->identity);
+	ps__file_id_of(reader->fd, &reader->id);
 	int result = ps__log_read_header(reader);
 	if (result == PS_OK)
 		result = ps__log_list_blocks(reader);
@@ -67,7 +67,7 @@ void ps_log_close(struct ps_log_reader *reader)
 	for (size_t index = 0; index < reader->source_count; index++)
 		ps__log_source_clear(&reader->sources[index]);
 	ps_topology_destroy(reader->topology);
-	if (reader->fd >= 0 && ps__identity_is(reader->fd, &reader->identity))
+	if (reader->fd >= 0 && ps__file_id_is(reader->fd, &reader->id))
 		close(reader->fd);
 	ps__os_free(reader->sources);
 	ps__os_free(reader->entries);

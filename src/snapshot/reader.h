@@ -6,8 +6,8 @@
 #ifndef PS_SNAPSHOT_READER_H
 #define PS_SNAPSHOT_READER_H
 
+#include "base/file_id.h"
 #include "snapshot/format.h"
-#include "snapshot/identity.h"
 #include "store/recording.h"
 #include "topology/tree.h"
 
@@ -66,7 +66,7 @@ struct ps__log_cursor {
 struct ps_log_reader {
 	char *path;
 	int fd;
-	struct ps__identity identity; /* of the file that fd was opened for */
+	struct ps__file_id id; /* of the file that fd was opened for */
 	struct ps__log_header header;
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;

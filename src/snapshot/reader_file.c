@@ -19,7 +19,7 @@ int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *t
 {
 	size_t done = 0;
 
-	if (!ps__identity_is(reader->fd, &reader->identity))
+	if (!ps__file_id_is(reader->fd, &reader->id))
 		return ps__fail(PS_ECLOST,
 		                "the program has closed the descriptor of the log '%s', which is "
 		                "its reader's: open the log again",

@@ -85,6 +85,7 @@ bool fake__enter(enum fake_call call)
 
 int fake__fd_new(void)
 {
+	static ino_t last_number;
 	struct fake_fd *slot;
 	int fd = 0;
 
@@ -100,6 +101,7 @@ int fake__fd_new(void)
 		abort();
 	memset(slot, 0, sizeof(*slot));
 	slot->open = true;
+	slot->number = ++last_number;
 	fds[fd] = slot;
 	open_fds++;
 	return fd + FAKE_FIRST_FD;

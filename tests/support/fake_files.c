@@ -298,8 +298,6 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 
 int fake__pipe(int ends[2], int flags)
 {
-	static ino_t last_number;
-
 	if (fake__enter(FAKE_PIPE))
 		return -1;
 	if (flags != (O_CLOEXEC | O_NONBLOCK))
@@ -314,7 +312,8 @@ int fake__pipe(int ends[2], int flags)
 		errno = error;
 		return -1;
 	}
-	fake__fd(reader)->pipe.number = fake__fd(writer)->pipe.number = ++last_number;
+	fake__fd(writer)->number = fake__fd(reader)->number;
+	fake__fd(writer)->pipe.is_end = fake__fd(reader)->pipe.is_end = true;
 	fake__fd(writer)->pipe.reader = reader;
 	ends[0] = reader;
 	ends[1] = writer;
@@ -327,9 +326,11 @@ int fake__fstat(int fd, struct stat *status)
 	if (fake__enter(FAKE_FSTAT))
 		return -1;
 	const struct fake_fd *slot = fake__fd(fd);
-	if (!slot)
-		return fake__fail(EBADF);
-	*status = (struct stat){.st_dev = 1, .st_ino = slot->pipe.number};
+	if (!slot) {
+		fake__unlock();
+		return fstat(fd, status); /* of a real file */
+	}
+	*status = (struct stat){.st_dev = 1, .st_ino = slot->number};
 	if (slot->content) /* the file of a namespace has its number as its content */
 		status->st_ino = strtoull(slot->content, NULL, 10);
 	fake__unlock();
@@ -372,7 +373,7 @@ ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
 		fake__violation("read(%d): not open", fd);
 		return fake__fail(EBADF);
 	}
-	if (slot->pipe.number)
+	if (slot->pipe.is_end)
 		length = read_pipe(slot, size_bytes);
 	else if (slot->counter)
 		length = fake__counter_read(slot->counter, buffer, size_bytes);

@@ -67,9 +67,10 @@ struct fake_fd {
 		FAKE_BPF_LINK
 	} bpf;
 	uint32_t bpf_id; /* the kernel's */
+	ino_t number;    /* of the file; both ends of a pipe have one */
 	struct {
-		ino_t number; /* of both ends; 0: it is none */
-		int reader;   /* the other end, of that for writing */
+		bool is_end; /* of one */
+		int reader;  /* the other end, of that for writing */
 		size_t bytes;
 	} pipe;
 };

@@ -119,7 +119,7 @@ int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	for (nfds_t i = 0; i < count; i++) {
 		const struct fake_fd *fd = fake__fd(fds[i].fd);
 		fds[i].revents = !fd               ? POLLNVAL
-		                 : fd->pipe.number ? (fd->pipe.bytes ? POLLIN : 0)
+		                 : fd->pipe.is_end ? (fd->pipe.bytes ? POLLIN : 0)
 		                 : fd->counter     ? poll_counter(fd->counter)
 		                                   : POLLNVAL;
 		ready += fds[i].revents != 0;

@@ -5,9 +5,11 @@
  */
 #include "support/scene.h"
 
+#include "eventset/eventset.h"
 #include "eventset/parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #define EVENT "page-faults"
 
@@ -32,6 +34,41 @@ static void count_on(int cpu, uint64_t amount)
 {
 	fake_advance_on(PAGE_FAULTS, -1, cpu, amount);
 }
+
+/* The program closes a descriptor, as daemons do, and opens a file of its own: under its number. */
+static int take_number(int fd)
+{
+	ps__os.close(fd);
+	fake_file("/own", "1");
+	ck_assert_int_eq(ps__os.open("/own", O_RDONLY | O_CLOEXEC), fd);
+	return fd;
+}
+
+START_TEST(a_group_that_the_program_closed_is_told)
+{
+	struct ps_eventset *set = attached();
+	int own = take_number(set->counters.target.cgroup.fd);
+
+	check_fails(ps_start(set), PS_ECLOST);
+	check_detail("attach the set again");
+	check_ok(ps_eventset_attach_cgroup(set, "job/step"));
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ps_eventset_destroy(set);
+	ck_assert_int_eq(ps__os.close(own), 0); /* it was still open */
+}
+END_TEST
+
+START_TEST(a_file_under_its_number_stays_open)
+{
+	struct ps_eventset *set = attached();
+
+	check_ok(ps_start(set));
+	int own = take_number(set->counters.target.cgroup.fd);
+	ps_eventset_destroy(set);
+	ck_assert_int_eq(ps__os.close(own), 0);
+}
+END_TEST
 
 START_TEST(counts_are_split_by_cpu_whoever_reads)
 {
@@ -356,6 +393,8 @@ int main(void)
 	Suite *suite = suite_create("cgroup");
 	TCase *tests = scene_case(suite, "cgroup");
 
+	tcase_add_test(tests, a_group_that_the_program_closed_is_told);
+	tcase_add_test(tests, a_file_under_its_number_stays_open);
 	tcase_add_test(tests, counts_are_split_by_cpu_whoever_reads);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
 	tcase_add_test(tests, software_events_are_counted_whatever_the_clock_of_the_group_says);

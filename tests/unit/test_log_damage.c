@@ -42,7 +42,7 @@ static struct ps_log_reader *open_bytes(const unsigned char *bytes, size_t size)
 
 	write_bytes(bytes, size);
 	reader->fd = open(log_path, O_RDONLY | O_CLOEXEC);
-	ck_assert(ps__identity_of(reader->fd, &reader->identity));
+	ck_assert(ps__file_id_of(reader->fd, &reader->id));
 	reader->path = ps__os_strdup(log_path);
 	memcpy(&reader->header, bytes, sizeof reader->header);
 	reader->topology = scene.topology;
