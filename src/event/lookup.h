@@ -26,7 +26,8 @@
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
 	/* Set by the source that knows it: the modifiers, with a colon before them unless
-	 * after '/'. Empty from pfm.c, which applies them. */
+	 * after '/'. Empty from pfm.c, which applies them, and from run_time.c, which takes
+	 * none. */
 	const char *rest;
 	bool has_pmu; /* the name says which PMU it is of */
 	/* A bare alias that several core PMUs have, each with an encoding of its own */
