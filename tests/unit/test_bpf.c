@@ -30,6 +30,7 @@ START_TEST(counts_are_split_by_cpu)
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
 	ck_assert_int_eq(scene_count(3, "context-switches", timestamp), 2);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 1010);
+	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq((int)scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 0);
 	scene_check_residual(set);

@@ -89,6 +89,7 @@ START_TEST(counts_are_split_by_cpu_whoever_reads)
 	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 1000);
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 1010);
+	ck_assert_int_eq((int)scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq((int)scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 0); /* nothing happened there */
 	scene_check_residual(set);

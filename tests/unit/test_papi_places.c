@@ -72,6 +72,7 @@ START_TEST(one_set_with_events_of_two_packages_gives_each_its_own)
 	int papi = fake_papi_create(PACKAGE_0, PACKAGE_1, NULL);
 	struct ps_eventset *set = wrap("rapl", papi);
 	long long counters[2] = {0, 0};
+	struct ps_thread *thread = NULL;
 	struct ps_value value;
 	uint64_t timestamp = 0;
 
@@ -79,7 +80,8 @@ START_TEST(one_set_with_events_of_two_packages_gives_each_its_own)
 	check_ok(ps_start(set));
 	fake_papi_count(papi, 0, 10);
 	fake_papi_count(papi, 1, 2000);
-	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	check_ok(ps_accum(set, scene.root, &timestamp, &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 0); /* of the first package */
 	fake_papi_count(papi, 0, 1);
 	fake_papi_count(papi, 1, 3);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU and the times in the text of /proc/TID/stat: what a name may hold, and texts that tell no
- * CPU or no times. The process of a thread, in its status file. */
+/* The CPU and the times in the text of a task's stat in /proc: what a name may hold, and texts that
+ * tell no CPU or no times. The process of a thread, in its status file. */
 #include "locate/locate.h"
 #include "support/scene.h"
 
