@@ -324,7 +324,7 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set
  *       counts another thread, which is alive
  *   PS_ENOTRUN - the set was never started, or its last ps_start failed
- *   PS_ESYS - as for ps_read
+ *   PS_PARTIAL (residual was filled), PS_ESYS - as for ps_read
  *
  * Cost: one read(2) for each group and CPU.
  */

@@ -121,6 +121,7 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns);
 void fake_run_fd(int fd, uint64_t enabled_ns, uint64_t running_ns);
 void fake_set_error_state(uint32_t type, uint64_t config,
                           bool on); /* read(2) of its group gives 0 bytes */
+void fake_set_error_state_on(uint32_t type, uint64_t config, int cpu, bool on);
 void fake_set_waiting(uint32_t type, uint64_t config,
                       bool on); /* its group is not on the hardware */
 /* So that a test can choose among the means of attribution: a recorder of migrations is not

@@ -408,13 +408,18 @@ void fake_set_waiting(uint32_t type, uint64_t config, bool on)
 	fake__unlock();
 }
 
-void fake_set_error_state(uint32_t type, uint64_t config, bool on)
+void fake_set_error_state_on(uint32_t type, uint64_t config, int cpu, bool on)
 {
 	fake__lock();
 	for (struct fake_counter *counter = counters; counter; counter = counter->next)
-		if (is_event(counter, type, config))
+		if (is_event(counter, type, config) && (cpu < 0 || counter->cpu == cpu))
 			counter->error_state = on;
 	fake__unlock();
+}
+
+void fake_set_error_state(uint32_t type, uint64_t config, bool on)
+{
+	fake_set_error_state_on(type, config, -1, on);
 }
 
 void fake_task_exec(pid_t tid)

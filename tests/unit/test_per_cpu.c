@@ -105,6 +105,22 @@ START_TEST(a_process_shows_where_a_group_was_in_the_error_state)
 }
 END_TEST
 
+/* _i: the CPU where a group can't be read; on those behind it the groups can. */
+START_TEST(a_check_tells_that_a_group_could_not_be_read)
+{
+	struct ps_eventset *set = started_on_process();
+	long long residual[2];
+
+	fake_set_error_state_on(PAGE_FAULTS, _i, true);
+	check_fails(ps_eventset_check(set, residual, 2), PS_PARTIAL);
+	check_detail(EVENT);
+	fake_set_error_state(PAGE_FAULTS, false);
+	check_ok(ps_eventset_check(set, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_instance_that_can_not_be_read_is_told_though_others_are_read_in_part)
 {
 	struct ps_eventset *set = started_on_process();
@@ -344,6 +360,7 @@ int main(void)
 	tcase_add_test(tests, a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes);
 	tcase_add_test(tests, a_group_in_the_error_state_takes_no_counts_of_another_instance);
 	tcase_add_test(tests, a_process_shows_where_a_group_was_in_the_error_state);
+	tcase_add_loop_test(tests, a_check_tells_that_a_group_could_not_be_read, 0, 4);
 	tcase_add_test(tests,
 	               a_instance_that_can_not_be_read_is_told_though_others_are_read_in_part);
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
