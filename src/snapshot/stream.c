@@ -164,6 +164,19 @@ static int fail_index(const char *call, const char *what, unsigned index, size_t
 	                count);
 }
 
+/* The record's lines in the page come into the cache while the kernel reads the counters. No more
+ * of them than most records have. */
+#define CACHE_LINE_BYTES 64
+#define RECORD_LINES     3
+
+static inline void prefetch_record(const struct ps_log_stream *stream)
+{
+	uintptr_t at = (uintptr_t)stream->next.at;
+
+	for (size_t line = 0; line < RECORD_LINES; line++)
+		__builtin_prefetch((const void *)(at + line * CACHE_LINE_BYTES), 1);
+}
+
 /* A jump out of a handler leaves the point unknown, not half taken. */
 static int take(struct ps_log_stream *stream, unsigned number)
 {
@@ -173,6 +186,7 @@ static int take(struct ps_log_stream *stream, unsigned number)
 	stream->known = known & ~bit;
 	stream->changed = changed & ~bit;
 	atomic_signal_fence(memory_order_seq_cst);
+	prefetch_record(stream);
 	int result = point->snapshot ? ps__fast_take_snapshot(stream->source.fast, point->snapshot)
 	                             : PS__TRY_SLOW_PATH;
 	if (result == PS__TRY_SLOW_PATH)
