@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include "report.h"
+#include "shared.h"
 
 #include <errno.h>
 #include <perfsage.h>
@@ -16,6 +17,9 @@
 #define QUICK_WARM    1
 #define QUICK_ROUNDS  2
 #define QUICK_DIVISOR 50
+/* Of a table's rounds a fourth counts, if that is so many at least. */
+#define COUNTED_SHARE 4
+#define LEAST_COUNTED 20
 
 static struct bench_options options = {.cpu = -1};
 static int usable[CPU_SETSIZE];
@@ -149,40 +153,68 @@ static double run_batch(const struct bench_table *table, const struct bench_case
 
 /* One batch of each case. Each round begins with another one, and every second one goes backwards:
  * so none always comes first, or behind the same other one, which leaves its own in the caches. */
-static void run_round(const struct bench_table *table, unsigned round, double **samples)
+static struct bench_round run_round(const struct bench_table *table, unsigned number,
+                                    double **samples)
 {
+	struct bench_round round = {.number = number, .core_ns = bench_time_core()};
+
 	for (size_t step = 0; step < table->count; step++) {
 		size_t index =
-		    (round + (round % 2 ? 2 * table->count - step : step)) % table->count;
+		    (number + (number % 2 ? 2 * table->count - step : step)) % table->count;
 		const struct bench_case *one = &table->cases[index];
 		if (one->missing)
 			continue;
-		double time_ns = run_batch(table, one);
-		if (samples)
-			samples[index][round] = time_ns;
+		samples[index][number] = run_batch(table, one);
+		double core_ns = bench_time_core();
+		round.core_ns = core_ns > round.core_ns ? core_ns : round.core_ns;
 	}
+	return round;
+}
+
+static int compare_rounds(const void *one, const void *other)
+{
+	double a = ((const struct bench_round *)one)->core_ns;
+	double b = ((const struct bench_round *)other)->core_ns;
+
+	return (a > b) - (a < b);
+}
+
+static void *allocate(size_t count, size_t size_bytes)
+{
+	void *memory = calloc(count, size_bytes);
+
+	if (!memory)
+		bench_die("no memory for the samples");
+	return memory;
+}
+
+/* Those count in which the core was shared least. That is told without a look at any result. */
+static struct bench_rounds choose_rounds(struct bench_round *all, unsigned count)
+{
+	struct bench_rounds rounds = {.counted = all, .run = count};
+	unsigned least = count < LEAST_COUNTED ? count : LEAST_COUNTED;
+
+	qsort(all, count, sizeof *all, compare_rounds);
+	rounds.count = count / COUNTED_SHARE > least ? count / COUNTED_SHARE : least;
+	return rounds;
 }
 
 void bench_run(const struct bench_table *table)
 {
-	unsigned rounds = rounds_of(table);
-	double **samples = calloc(table->count, sizeof *samples);
+	unsigned warm = warm_rounds(), count = rounds_of(table);
+	double **samples = allocate(table->count, sizeof *samples);
+	struct bench_round *all = allocate(warm + count, sizeof *all);
 
-	if (!samples)
-		bench_die("no memory for the samples");
-	for (size_t index = 0; index < table->count; index++) {
-		samples[index] = calloc(rounds, sizeof **samples);
-		if (!samples[index])
-			bench_die("no memory for the samples");
-	}
-	for (unsigned round = 0; round < warm_rounds(); round++)
-		run_round(table, round, NULL);
-	for (unsigned round = 0; round < rounds; round++)
-		run_round(table, round, samples);
-	bench_report_table(&options, table, rounds, samples);
+	for (size_t index = 0; index < table->count; index++)
+		samples[index] = allocate(warm + count, sizeof **samples);
+	for (unsigned round = 0; round < warm + count; round++)
+		all[round] = run_round(table, round, samples);
+	struct bench_rounds rounds = choose_rounds(all + warm, count);
+	bench_report_table(&options, table, &rounds, samples);
 	for (size_t index = 0; index < table->count; index++)
 		free(samples[index]);
 	free(samples);
+	free(all);
 }
 
 void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures,

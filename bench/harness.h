@@ -2,7 +2,8 @@
 /*
  * What every benchmark stands on: rivals are run in turn within each round, a
  * batch of calls each, so that what the machine does meanwhile meets all of
- * them alike; then medians, quartiles and ratios are printed.
+ * them alike; then medians, quartiles and ratios are printed. Of the rounds
+ * those count in which the core was shared least (shared.h).
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H

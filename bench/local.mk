@@ -42,6 +42,8 @@ bench_libbench_la_SOURCES = \
 	bench/papi_rival.h \
 	bench/report.c \
 	bench/report.h \
+	bench/shared.c \
+	bench/shared.h \
 	bench/stats.c \
 	bench/stats.h \
 	bench/subject.c \

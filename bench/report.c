@@ -62,33 +62,48 @@ static const struct bench_case *find_rival(const struct bench_table *table,
 	return best;
 }
 
-static struct bench_stats sorted_copy(const double *samples, unsigned rounds)
+static double *allocate_counted(const struct bench_rounds *rounds)
 {
-	double *copy = malloc(rounds * sizeof *copy);
+	double *values = malloc(rounds->count * sizeof *values);
 
-	if (!copy)
+	if (!values)
 		bench_die("no memory for the statistics");
-	memcpy(copy, samples, rounds * sizeof *copy);
-	struct bench_stats stats = bench_stats_of(copy, rounds);
-	free(copy);
+	return values;
+}
+
+static struct bench_stats report_stats(const double *samples, const struct bench_rounds *rounds)
+{
+	double *each = allocate_counted(rounds);
+
+	for (unsigned index = 0; index < rounds->count; index++)
+		each[index] = samples[rounds->counted[index].number];
+	struct bench_stats stats = bench_stats_of(each, rounds->count);
+	free(each);
 	return stats;
 }
 
-static struct comparison report_compare(const double *samples, const double *rival, unsigned rounds)
+static struct comparison report_compare(const double *samples, const double *rival,
+                                        const struct bench_rounds *rounds)
 {
-	double *each = malloc(rounds * sizeof *each);
+	double *ratios = allocate_counted(rounds), *differences = allocate_counted(rounds);
 	struct comparison result;
 
-	if (!each)
-		bench_die("no memory for the statistics");
-	for (unsigned round = 0; round < rounds; round++)
-		each[round] = samples[round] - rival[round];
-	result.over_ns = bench_stats_of(each, rounds).median;
-	for (unsigned round = 0; round < rounds; round++)
-		each[round] = samples[round] / rival[round];
-	result.ratio = bench_stats_of(each, rounds);
-	free(each);
+	for (unsigned index = 0; index < rounds->count; index++) {
+		unsigned number = rounds->counted[index].number;
+		ratios[index] = samples[number] / rival[number];
+		differences[index] = samples[number] - rival[number];
+	}
+	result.over_ns = bench_stats_of(differences, rounds->count).median;
+	result.ratio = bench_stats_of(ratios, rounds->count);
+	free(differences);
+	free(ratios);
 	return result;
+}
+
+/* How much longer the loop took in the counted rounds than in the best one. */
+static double core_ratio(const struct bench_rounds *rounds)
+{
+	return rounds->counted[rounds->count - 1].core_ns / rounds->counted[0].core_ns;
 }
 
 /* The beginning of every JSON line. Names are our own and need no escapes. */
@@ -100,11 +115,12 @@ static void print_json_head(const struct bench_table *table, const struct bench_
 }
 
 static void print_json_rival(const struct bench_table *table, const struct bench_case *one,
-                             const char *versus, unsigned rounds, double **samples)
+                             const char *versus, const struct bench_rounds *rounds,
+                             double **samples)
 {
 	size_t index = (size_t)(one - table->cases);
 	const struct bench_case *rival = versus ? find_rival(table, one, versus) : NULL;
-	struct bench_stats stats = sorted_copy(samples[index], rounds);
+	struct bench_stats stats = report_stats(samples[index], rounds);
 
 	print_json_head(table, one);
 	printf(",\"median_ns\":%.2f,\"q1_ns\":%.2f,\"q3_ns\":%.2f,\"p99_ns\":%.2f", stats.median,
@@ -121,10 +137,12 @@ static void print_json_rival(const struct bench_table *table, const struct bench
 		       versus, rival->pus, beside.ratio.median, beside.ratio.q1, beside.ratio.q3,
 		       beside.over_ns);
 	}
-	printf(",\"rounds\":%u}\n", rounds);
+	printf(",\"rounds\":%u,\"rounds_run\":%u,\"core_ratio\":%.3f}\n", rounds->count,
+	       rounds->run, core_ratio(rounds));
 }
 
-static void print_json(const struct bench_table *table, unsigned rounds, double **samples)
+static void print_json(const struct bench_table *table, const struct bench_rounds *rounds,
+                       double **samples)
 {
 	for (const struct bench_case *one = table->cases; one < table->cases + table->count;
 	     one++) {
@@ -142,11 +160,15 @@ static void print_json(const struct bench_table *table, unsigned rounds, double 
 	}
 }
 
-static void print_head(const struct bench_table *table, unsigned rounds)
+static void print_head(const struct bench_table *table, const struct bench_rounds *rounds)
 {
 	printf("\n%s\n", table->title);
-	printf("%u rounds, in each every case once, %u calls; nanoseconds a call\n", rounds,
+	printf("%u rounds, in each every case once, %u calls; nanoseconds a call\n", rounds->run,
 	       bench_scaled(table->batch));
+	if (rounds->count < rounds->run)
+		printf("%u of them count, in which the core was shared least: a loop of additions "
+		       "took up to %.2f times its least\n",
+		       rounds->count, core_ratio(rounds));
 	printf("%-24s %6s %5s", "case", "events", "pus");
 	if (table->size_name)
 		printf(" %8s", table->size_name);
@@ -160,7 +182,7 @@ static void print_time(double time_ns)
 
 /* Two a line. */
 static void print_ratios(const struct bench_table *table, const struct bench_case *one,
-                         unsigned rounds, double **samples)
+                         const struct bench_rounds *rounds, double **samples)
 {
 	int printed = 0;
 
@@ -191,7 +213,8 @@ static void print_number(int width, long number)
 		printf(" %*s", width, "");
 }
 
-static void print_table(const struct bench_table *table, unsigned rounds, double **samples)
+static void print_table(const struct bench_table *table, const struct bench_rounds *rounds,
+                        double **samples)
 {
 	print_head(table, rounds);
 	for (const struct bench_case *one = table->cases; one < table->cases + table->count;
@@ -205,7 +228,7 @@ static void print_table(const struct bench_table *table, unsigned rounds, double
 			printf("   %s\n", one->missing);
 			continue;
 		}
-		struct bench_stats stats = sorted_copy(samples[one - table->cases], rounds);
+		struct bench_stats stats = report_stats(samples[one - table->cases], rounds);
 		print_time(stats.median);
 		print_time(stats.q1);
 		print_time(stats.q3);
@@ -217,7 +240,7 @@ static void print_table(const struct bench_table *table, unsigned rounds, double
 }
 
 void bench_report_table(const struct bench_options *options, const struct bench_table *table,
-                        unsigned rounds, double **samples)
+                        const struct bench_rounds *rounds, double **samples)
 {
 	if (options->is_json)
 		print_json(table, rounds, samples);

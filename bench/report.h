@@ -5,11 +5,23 @@
 
 #include "harness.h"
 
+struct bench_round {
+	unsigned number;
+	double core_ns; /* of bench_time_core, the most of the round */
+};
+
+/* The rounds of a table. */
+struct bench_rounds {
+	const struct bench_round *counted; /* by core_ns */
+	unsigned count;
+	unsigned run; /* in all */
+};
+
 void bench_report_machine(const struct bench_options *options, size_t cpus);
 
-/* samples: for each case, nanoseconds a call of each round. */
+/* samples: for each case, nanoseconds a call of each round, by its number. */
 void bench_report_table(const struct bench_options *options, const struct bench_table *table,
-                        unsigned rounds, double **samples);
+                        const struct bench_rounds *rounds, double **samples);
 
 void bench_report_figures(const struct bench_options *options, const char *title, const char *unit,
                           const struct bench_figure *figures, size_t count);
