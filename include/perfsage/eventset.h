@@ -127,7 +127,7 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
  *
  * set - a set that isn't running
  *
- * Errors:
+ * Errors; the set is then as before:
  *   PS_EINVAL, PS_EISRUN, PS_ENOMEM, PS_ECOUNT - as for ps_eventset_add
  *   PS_EPERM, PS_ENOSUPP - not one of the events can be counted
  */

@@ -16,13 +16,16 @@ static int fail_present(const char *name)
 	return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
 }
 
-/* Room for one event more: twice the list, or adding many would copy them again and again. */
-static int make_room(struct ps_eventset *set)
+/* Room for so many events more: at least twice the list, or adding many would copy them again and
+ * again. */
+static int make_room(struct ps_eventset *set, size_t more)
 {
 	size_t room = set->events.room ? 2 * set->events.room : 4;
 
-	if (set->events.count < set->events.room)
+	if (set->events.room - set->events.count >= more)
 		return PS_OK;
+	while (room - set->events.count < more)
+		room *= 2;
 	struct ps__event *grown = ps__os_calloc(room, sizeof *grown);
 	if (!grown)
 		return ps__fail_memory("an event");
@@ -36,16 +39,20 @@ static int make_room(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* The list with one event more, which the set then owns. */
-static int append(struct ps_eventset *set, const struct ps__event *event)
+/* The list with these events more, which the set then owns; else they are cleared, and the set is
+ * as before. */
+static int append(struct ps_eventset *set, struct ps__event *events, size_t count)
 {
-	int result = make_room(set);
+	int result = make_room(set, count);
 
-	if (result != PS_OK)
+	for (size_t index = 0; result != PS_OK && index < count; index++)
+		ps__event_clear(&events[index]);
+	if (result != PS_OK || count == 0)
 		return result;
 	/* Descriptors and readings belong to the list as it was. */
 	ps__set_close(set);
-	set->events.list[set->events.count++] = *event;
+	memcpy(set->events.list + set->events.count, events, count * sizeof *events);
+	set->events.count += count;
 	return PS_OK;
 }
 
@@ -67,8 +74,8 @@ static int make_unsupported(struct ps__event *out, const char *name)
 	return PS_OK;
 }
 
-/* The event is the set's, or cleared. */
-static int probe_and_append(struct ps_eventset *set, struct ps__event *event, bool optional)
+/* An event that was parsed becomes one that can be appended; else it is cleared. */
+static int probe(struct ps_eventset *set, struct ps__event *event, bool optional)
 {
 	int result = event->unsupported ? PS_OK : ps__perf_probe(event);
 
@@ -77,24 +84,29 @@ static int probe_and_append(struct ps_eventset *set, struct ps__event *event, bo
 		result = PS_OK;
 	}
 	/* Values are asked for by the name that is shown. */
-	if (result == PS_OK)
-		result = ps__set_find_event(set, event->name) >= 0 ? fail_present(event->name)
-		                                                   : append(set, event);
+	if (result == PS_OK && ps__set_find_event(set, event->name) >= 0)
+		result = fail_present(event->name);
 	if (result != PS_OK)
 		ps__event_clear(event);
 	return result;
 }
 
+static int make(struct ps_eventset *set, struct ps__event *out, const char *name, bool optional)
+{
+	if (ps__set_find_event(set, name) >= 0)
+		return fail_present(name);
+	int result = ps__event_parse(out, name);
+	if (optional && is_unavailable(result))
+		result = make_unsupported(out, name);
+	return result == PS_OK ? probe(set, out, optional) : result;
+}
+
 static int add(struct ps_eventset *set, const char *name, bool optional)
 {
 	struct ps__event event;
+	int result = make(set, &event, name, optional);
 
-	if (ps__set_find_event(set, name) >= 0)
-		return fail_present(name);
-	int result = ps__event_parse(&event, name);
-	if (optional && is_unavailable(result))
-		result = make_unsupported(&event, name);
-	return result == PS_OK ? probe_and_append(set, &event, optional) : result;
+	return result == PS_OK ? append(set, &event, 1) : result;
 }
 
 static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
@@ -118,7 +130,9 @@ int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, co
 		return result;
 	result = ps__event_copy(&copy, event);
 	if (result == PS_OK)
-		result = probe_and_append(set, &copy, false);
+		result = probe(set, &copy, false);
+	if (result == PS_OK)
+		result = append(set, &copy, 1);
 	ps__set_leave(set);
 	return result;
 }
@@ -141,26 +155,6 @@ static void keep_first(int *refusal, int result, char *sentence, size_t size_byt
 	snprintf(sentence, size_bytes, "%s", ps_error_detail());
 }
 
-/* Adds those of a list that can be counted here. How many is in *added; if none, the first refusal
- * is returned: a later one may only say that this machine doesn't know the name. */
-static int add_available(struct ps_eventset *set, const char *const *names, size_t count,
-                         size_t *added)
-{
-	int refusal = PS_OK;
-	char sentence[1024];
-
-	for (size_t index = 0; index < count; index++) {
-		int result = add(set, names[index], false);
-		if (result == PS_OK || result == PS_ECNFLCT)
-			++*added;
-		else if (is_unavailable(result) || result == PS_ENOEVNT)
-			keep_first(&refusal, result, sentence, sizeof sentence);
-		else
-			return result;
-	}
-	return *added || refusal == PS_OK ? PS_OK : ps__fail(refusal, "%s", sentence);
-}
-
 static void drop_at(struct ps_eventset *set, size_t index)
 {
 	ps__set_close(set);
@@ -171,23 +165,63 @@ static void drop_at(struct ps_eventset *set, size_t index)
 	        (set->events.count - index) * sizeof set->events.list[0]);
 }
 
-int ps_eventset_add_default(struct ps_eventset *set)
+#define MOST_DEFAULTS 5
+
+/* Events that wait to be appended together. */
+struct choice {
+	struct ps__event events[MOST_DEFAULTS];
+	size_t count;
+	bool has_any; /* the set has one of them, too */
+};
+
+/* Chooses those of a list that can be counted here. If there are none, the first refusal is
+ * returned: a later one may only say that this machine doesn't know the name. */
+static int choose_available(struct ps_eventset *set, const char *const *names, size_t count,
+                            struct choice *choice)
 {
-	static const char *const hardware[] = {"cycles", "instructions", "cache-references",
-	                                       "cache-misses", "branch-misses"};
+	int refusal = PS_OK;
+	char sentence[1024];
+
+	for (size_t index = 0; index < count; index++) {
+		int result = make(set, &choice->events[choice->count], names[index], false);
+		if (result == PS_OK)
+			choice->count++;
+		if (result == PS_OK || result == PS_ECNFLCT)
+			choice->has_any = true;
+		else if (is_unavailable(result) || result == PS_ENOEVNT)
+			keep_first(&refusal, result, sentence, sizeof sentence);
+		else
+			return result;
+	}
+	return choice->has_any ? PS_OK : ps__fail(refusal, "%s", sentence);
+}
+
+static int choose_default(struct ps_eventset *set, struct choice *choice)
+{
+	static const char *const hardware[MOST_DEFAULTS] = {
+	    "cycles", "instructions", "cache-references", "cache-misses", "branch-misses"};
 	static const char *const software[] = {"task-clock", "page-faults", "context-switches",
 	                                       "cpu-migrations"};
-	size_t added = 0;
+	int result = choose_available(set, hardware, sizeof hardware / sizeof *hardware, choice);
+
+	if (is_unavailable(result) || result == PS_ENOEVNT)
+		result =
+		    choose_available(set, software, sizeof software / sizeof *software, choice);
+	return result;
+}
+
+int ps_eventset_add_default(struct ps_eventset *set)
+{
+	struct choice choice = {.count = 0};
 	int result = ps__set_enter_own(set, "ps_eventset_add_default", CHANGE_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
-	size_t before = set->events.count;
-	result = add_available(set, hardware, sizeof hardware / sizeof hardware[0], &added);
-	if (added == 0 && (is_unavailable(result) || result == PS_ENOEVNT))
-		result = add_available(set, software, sizeof software / sizeof software[0], &added);
-	while (result != PS_OK && set->events.count > before)
-		drop_at(set, set->events.count - 1);
+	result = choose_default(set, &choice);
+	for (size_t index = 0; result != PS_OK && index < choice.count; index++)
+		ps__event_clear(&choice.events[index]);
+	if (result == PS_OK)
+		result = append(set, choice.events, choice.count);
 	ps__set_leave(set);
 	return result;
 }

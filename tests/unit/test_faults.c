@@ -96,6 +96,26 @@ static int add_the_default(struct made *made)
 	return result;
 }
 
+/* Counts that nobody has read stay if the events can't be added. */
+static int add_the_default_beside_counts(struct made *made)
+{
+	uint64_t timestamp = 0;
+	int result = create_and_add(made, EVENT);
+
+	if (result == PS_OK)
+		result = ps_start(made->set);
+	if (result != PS_OK)
+		return result;
+	fake_advance(PAGE_FAULTS, 10);
+	ck_assert_int_lt(ps_stop(made->set, NULL, &timestamp, NULL), 0);
+	result = ps_eventset_add_default(made->set);
+	if (result == PS_OK)
+		return result;
+	ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
+	return result;
+}
+
 static int clone_a_set(struct made *made)
 {
 	int result = create_and_add(made, EVENT);
@@ -158,9 +178,20 @@ static int count_on_two_cpus(struct made *made)
 	return first;
 }
 
-static int count_after_reserve(struct made *made)
+/* The set has counted ten. They come out, at the stop or after it. */
+static int stop_after_ten(struct made *made)
 {
 	uint64_t timestamp = 0;
+	int result = ps_stop(made->set, scene.root, &timestamp, NULL);
+
+	if (result != PS_OK)
+		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
+	return result;
+}
+
+static int count_after_reserve(struct made *made)
+{
 	int result = create_and_add(made, EVENT);
 
 	if (result == PS_OK)
@@ -170,16 +201,11 @@ static int count_after_reserve(struct made *made)
 	if (result != PS_OK)
 		return result;
 	fake_advance(PAGE_FAULTS, 10);
-	result = ps_stop(made->set, scene.root, &timestamp, NULL);
-	if (result != PS_OK)
-		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
-	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
-	return result;
+	return stop_after_ten(made);
 }
 
 static int watch_a_task(struct made *made)
 {
-	uint64_t timestamp = 0;
 	int result = create_and_add(made, EVENT);
 
 	if (result == PS_OK)
@@ -189,17 +215,12 @@ static int watch_a_task(struct made *made)
 	if (result != PS_OK)
 		return result;
 	fake_advance(PAGE_FAULTS, 10);
-	result = ps_stop(made->set, scene.root, &timestamp, NULL);
-	if (result != PS_OK)
-		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
-	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
-	return result;
+	return stop_after_ten(made);
 }
 
 /* No count is lost where the clocks can't tell, or the looks. */
 static int share_out(struct made *made, enum ps_attribution_mode by)
 {
-	uint64_t timestamp = 0;
 	int result = create_and_add(made, EVENT);
 
 	fake_file("/proc/4711/task/4711/stat", "");
@@ -213,11 +234,7 @@ static int share_out(struct made *made, enum ps_attribution_mode by)
 		return result;
 	fake_advance(PAGE_FAULTS, 10);
 	fake_run(50, 50);
-	result = ps_stop(made->set, scene.root, &timestamp, NULL);
-	if (result != PS_OK)
-		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
-	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
-	return result;
+	return stop_after_ten(made);
 }
 
 static int share_out_a_process(struct made *made)
@@ -282,6 +299,7 @@ static const struct {
                  {"add_unprivileged", add_unprivileged},
                  {"add_unknown", add_unknown},
                  {"add_the_default", add_the_default},
+                 {"add_the_default_beside_counts", add_the_default_beside_counts},
                  {"clone_a_set", clone_a_set},
                  {"start_several_groups", start_several_groups},
                  {"count_on_two_cpus", count_on_two_cpus},
