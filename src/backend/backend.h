@@ -200,6 +200,7 @@ struct ps__backend {
 	size_t clock_count;
 	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
 	uint64_t start_ns;   /* how long the last start took from the first instance to the last */
+	uint64_t stopped_ns; /* of perf: behind its last stop; of a CPU's counters, before it */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

@@ -159,11 +159,14 @@ static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
 
-	if (perf->target.kind == PS__TARGET_CPU)
-		perf->stopped_ns = ps__os_now_ns();
+	bool is_cpu = perf->target.kind == PS__TARGET_CPU;
+	if (is_cpu)
+		perf->base.stopped_ns = ps__os_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
-	if (perf->counting && perf->target.kind == PS__TARGET_CPU)
-		perf->past_ns += perf->stopped_ns - perf->started_ns;
+	if (!is_cpu)
+		perf->base.stopped_ns = ps__os_now_ns();
+	else if (perf->counting)
+		perf->past_ns += perf->base.stopped_ns - perf->started_ns;
 	perf->counting = false;
 	/* An exec enables once: what starts these counters again enables them. */
 	perf->target.enables_on_exec = false;

@@ -152,7 +152,6 @@ struct ps__perf {
 	uint64_t user_config1; /* of every instance's place */
 	uint64_t past_ns;      /* of a CPU target: how long it counted before the last start */
 	uint64_t started_ns;   /* CLOCK_MONOTONIC */
-	uint64_t stopped_ns;   /* before it was */
 	/* PS__KIND_ANY, and those of the events that have variants */
 	struct ps__kind kinds[PS__KINDS_MAX];
 	size_t kind_count;

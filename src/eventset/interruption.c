@@ -78,6 +78,10 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 		return false;
 	if (set->counters.backend->started_ns > set->balance.stop_ns)
 		set->balance.stopped_ns += set->counters.backend->started_ns - set->balance.stop_ns;
+	/* While the final counts are fetched, too: a hypervisor may take the CPU away then, and
+	 * that is processor time. */
+	if (now_ns > set->counters.backend->stopped_ns)
+		set->balance.stopped_ns += now_ns - set->counters.backend->stopped_ns;
 	set->balance.allowed_ns +=
 	    STOP_TOLERANCE_NS + STOP_IN_STARTS * set->counters.backend->start_ns;
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;

@@ -91,6 +91,36 @@ START_TEST(work_while_the_set_is_stopped_is_no_interruption)
 END_TEST
 
 /* A switch is processor time, too, and as slow as the machine. _i: is it slow? */
+static ssize_t (*fake_read)(int fd, void *buffer, size_t size_bytes);
+
+/* A hypervisor takes the CPU away behind the read, when the counters have been stopped. */
+static ssize_t read_slowly(int fd, void *buffer, size_t size_bytes)
+{
+	ssize_t length = fake_read(fd, buffer, size_bytes);
+
+	pass(20 * MILLISECOND, 20 * MILLISECOND, 0);
+	return length;
+}
+
+START_TEST(a_long_fetch_behind_the_stop_is_no_interruption)
+{
+	struct ps_eventset *set = begin();
+
+	fake_read = ps__os.read;
+	for (int run = 0; run < 2; run++) {
+		pass(MILLISECOND, MILLISECOND, MILLISECOND);
+		ps__os.read = read_slowly;
+		ck_assert(!stop(set));
+		ps__os.read = fake_read;
+		check_ok(ps_start(set));
+	}
+	/* What is missing before the stop is told all the same. */
+	pass(50 * MILLISECOND, 50 * MILLISECOND, 20 * MILLISECOND);
+	ck_assert(stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(switches_may_take_as_long_as_starts)
 {
 	struct ps_eventset *set = begin();
@@ -123,6 +153,7 @@ static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, time_without_counting_is_flagged_at_the_stop);
 	tcase_add_test(tests, sleep_and_context_switches_are_no_interruption);
+	tcase_add_test(tests, a_long_fetch_behind_the_stop_is_no_interruption);
 	tcase_add_loop_test(tests, switches_may_take_as_long_as_starts, 0, 2);
 	tcase_add_test(tests, what_was_missed_is_0_nowhere);
 	tcase_add_test(tests, work_while_the_set_is_stopped_is_no_interruption);
