@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "output/by.h"
 #include "store/attrmap.h"
 #include "tools/terminal.h"
 
@@ -72,17 +73,17 @@ void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out)
 
 struct choice {
 	struct tool_log_groups *all;
-	const struct tool_log_options *options;
+	unsigned types;
+	int level; /* of caches */
 };
 
-static bool is_chosen(const struct tool_log_options *options, const struct ps_component *component)
+static bool is_chosen(const struct choice *choice, const struct ps_component *component)
 {
 	enum ps_component_type type = ps_component_type(component);
 
-	if (!(options->by & PS_TYPE_BIT(type)))
+	if (!(choice->types & PS_TYPE_BIT(type)))
 		return false;
-	return type != PS_COMPONENT_CACHE || options->by_level == PS_CACHE_LAST_LEVEL ||
-	       ps_component_cache_level(component) == options->by_level;
+	return type != PS_COMPONENT_CACHE || ps_component_cache_level(component) == choice->level;
 }
 
 static int add_component(struct ps_component *component, void *context)
@@ -90,7 +91,7 @@ static int add_component(struct ps_component *component, void *context)
 	struct choice *choice = context;
 	struct tool_log_groups *all = choice->all;
 
-	if (!is_chosen(choice->options, component))
+	if (!is_chosen(choice, component))
 		return 0;
 	struct ps_component **components =
 	    ps__vector_reserve(all->components, all->component_count, all->component_count + 1,
@@ -104,7 +105,8 @@ static int add_component(struct ps_component *component, void *context)
 
 int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *log)
 {
-	struct choice choice = {all, &log->options};
+	struct ps_component *root = ps_log_root(log->reader);
+	struct choice choice = {all, log->options.by, log->options.by_level};
 
 	*all = (struct tool_log_groups){.event_count = log->events.count};
 	all->places = ps__os_calloc(PLACES, sizeof *all->places);
@@ -115,7 +117,9 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 		all->component_count = 1;
 		return all->components ? 0 : complain_memory();
 	}
-	if (ps_component_for_each(ps_log_root(log->reader), add_component, &choice) < 0)
+	if (choice.level == PS_CACHE_LAST_LEVEL)
+		choice.level = ps__by_last_level(root);
+	if (ps_component_for_each(root, add_component, &choice) < 0)
 		return complain_memory();
 	return all->component_count
 	           ? 0

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/event.h"
+#include "output/by.h"
 #include "store/attrmap.h"
 #include "tools/terminal.h"
 
@@ -161,15 +162,6 @@ struct rows_walk {
 	bool has_sum;
 };
 
-static int rows_find_last_level(struct ps_component *component, void *context)
-{
-	int *level = context;
-
-	if (ps_component_cache_level(component) > *level)
-		*level = ps_component_cache_level(component);
-	return 0;
-}
-
 static bool rows_is_asked_for(const struct rows_walk *walk, const struct ps_component *component)
 {
 	enum ps_component_type type = ps_component_type(component);
@@ -223,11 +215,8 @@ int stat_matrix_sum_components(struct matrix *out, const struct matrix *matrix,
 	struct rows_walk walk = {.by = by, .level = by->cache_level, .sums = &sums};
 	int result = sums.totals ? 0 : -1;
 
-	if (walk.level == PS_CACHE_LAST_LEVEL) {
-		walk.level = 0;
-		ps_component_for_each(ps_topology_root(matrix->topology), rows_find_last_level,
-		                      &walk.level);
-	}
+	if (walk.level == PS_CACHE_LAST_LEVEL)
+		walk.level = ps__by_last_level(ps_topology_root(matrix->topology));
 	for (size_t index = 0; result == 0 && index < matrix->count; index++)
 		result = rows_add_to_components(&walk, &matrix->rows[index]);
 	if (result == 0) {

@@ -36,3 +36,19 @@ int ps__by_find(const char *option, const char *word, unsigned *types, int *cach
 	                "machine, not '%s'",
 	                option, word);
 }
+
+static int raise_level(struct ps_component *component, void *context)
+{
+	int *level = context, found = ps_component_cache_level(component);
+
+	*level = found > *level ? found : *level;
+	return 0;
+}
+
+int ps__by_last_level(struct ps_component *root)
+{
+	int level = 0;
+
+	ps_component_for_each(root, raise_level, &level);
+	return level;
+}

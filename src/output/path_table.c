@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "output/by.h"
 #include "output/known.h"
 #include "region/paths.h"
 #include "region/profile.h"
@@ -215,14 +216,6 @@ static int path_table_add_component(struct ps_component *component, void *contex
 	return 0;
 }
 
-static int path_table_find_last_level(struct ps_component *component, void *context)
-{
-	int *level = context;
-
-	*level = component->cache_level > *level ? component->cache_level : *level;
-	return 0;
-}
-
 /* The unknown Thread is part of no other component but the Machine. */
 static size_t path_table_walk(struct path_table_walk *walk)
 {
@@ -261,7 +254,7 @@ static int path_table_find_components(struct ps__path_table *table)
 		return PS_ENOMEM;
 	walk.is_used = is_used;
 	if (walk.cache_level == PS_CACHE_LAST_LEVEL)
-		ps_component_for_each(table->root, path_table_find_last_level, &walk.cache_level);
+		walk.cache_level = ps__by_last_level(table->root);
 	table->component_count = path_table_walk(&walk);
 	table->components =
 	    ps__os_calloc(table->component_count, sizeof(const struct ps_component *));
