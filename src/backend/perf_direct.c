@@ -135,7 +135,7 @@ static ssize_t peek_read(const struct ps__member *leader, void *buffer, size_t s
 	if (fd >= 0 && ps__os_is_event_of(fd, leader->id))
 		length = ps__os_read_retried(fd, buffer, size_bytes);
 	if (fd >= 0 && is_real)
-		close(fd);
+		ps__os.close(fd);
 	return length;
 }
 

@@ -2,7 +2,6 @@
 /* Finds where another task was last seen: the 39th field of its stat file in /proc, read by a kept
  * descriptor. */
 #include "base/advice.h"
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* proc(5): the name is the 2nd field, the state the 3rd, "ppid" the 4th, "flags" the 9th, "utime"
@@ -291,7 +289,6 @@ bool ps__task_has_ended(pid_t tid)
  * counts as ended, once they are stopped. */
 static bool task_runs_after_its_exit(int fd)
 {
-	const struct timespec pause = {.tv_nsec = END_PAUSE_US * 1000};
 	bool exiting;
 
 	for (unsigned waited_us = 0; task_runs(fd, &exiting); waited_us += END_PAUSE_US) {
@@ -299,9 +296,7 @@ static bool task_runs_after_its_exit(int fd)
 			return true;
 		if (waited_us >= END_WAIT_US)
 			break;
-		int cancel = ps__cancel_hold();
-		nanosleep(&pause, NULL);
-		ps__cancel_release(cancel);
+		ps__os_sleep_ns(END_PAUSE_US * 1000);
 	}
 	return false;
 }

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Other writers of the path at the same time, and what killed ones left. */
@@ -40,13 +39,12 @@ struct part {
 
 void ps__destination_lock(int fd, short type)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
 	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
 	for (int tries = 0; tries < LOCK_TRIES; tries++) {
 		if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
 			return;
-		nanosleep(&pause, NULL);
+		ps__os_sleep_ns(LOCK_PAUSE_NS);
 	}
 }
 

@@ -159,11 +159,13 @@ void ps__log_release(struct ps_log *log)
 	/* What the holders did comes before the end. */
 	if (atomic_fetch_sub_explicit(&log->holders, 1, memory_order_acq_rel) != 1)
 		return;
+	int cancel = ps__cancel_hold();
 	/* In a forked child the file is the parent's, who may go on. */
 	if (ps__fork_is_same(log->generation))
 		ps__log_file_note_close(&log->file,
 		                        log->file.ring_blocks ? log->file.ring_blocks : log->next);
 	ps__log_file_close(&log->file);
+	ps__cancel_release(cancel);
 	ps__os_free(log->is_used);
 	pthread_mutex_destroy(&log->lock);
 	ps__os_free(log);

@@ -67,8 +67,10 @@ void ps_log_close(struct ps_log_reader *reader)
 	for (size_t index = 0; index < reader->source_count; index++)
 		ps__log_source_clear(&reader->sources[index]);
 	ps_topology_destroy(reader->topology);
+	int cancel = ps__cancel_hold();
 	if (reader->fd >= 0 && ps__file_id_is(reader->fd, &reader->id))
 		close(reader->fd);
+	ps__cancel_release(cancel);
 	ps__os_free(reader->sources);
 	ps__os_free(reader->entries);
 	ps__os_free(reader->buffer);

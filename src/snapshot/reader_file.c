@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands in a log's file beside its records: the header, the topology, and which blocks there
  * are. A file of any bytes may be given. */
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "snapshot/reader.h"
@@ -25,8 +26,10 @@ int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *t
 		                "its reader's: open the log again",
 		                reader->path);
 	while (done < size_bytes) {
+		int cancel = ps__cancel_hold();
 		ssize_t got =
 		    pread(reader->fd, (char *)to + done, size_bytes - done, (off_t)(offset + done));
+		ps__cancel_release(cancel);
 		if (got == 0)
 			break;
 		if (got < 0 && errno != EINTR)

@@ -8,7 +8,6 @@
 #include "store/attrmap.h"
 
 #include <string.h>
-#include <time.h>
 
 /* How long a reader sleeps until a change is over: it holds some stores, or a
  * pass over a set's events. */
@@ -87,11 +86,9 @@ bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, si
 
 uint64_t ps__change_wait(const struct ps_topology *topology)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
 	while (aggregate_load(&topology->readings.changers) != 0 &&
 	       ps__fork_is_same(topology->generation))
-		nanosleep(&pause, NULL);
+		ps__os_sleep_ns(PAUSE_NS);
 	return aggregate_load(&topology->readings.changes);
 }
 

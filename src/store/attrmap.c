@@ -3,15 +3,14 @@
  * without a lock. readings.c has all of them. */
 #include "store/attrmap.h"
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/identity.h"
 #include "base/list.h"
+#include "base/os.h"
 
 #include <perfsage/thread.h>
 #include <string.h>
-#include <time.h>
 
 static inline const struct ps__column *attrmap_find_column(const struct ps__recording *recording,
                                                            const char *event)
@@ -33,18 +32,13 @@ static inline const struct ps__column *attrmap_find_column(const struct ps__reco
 
 uint64_t ps__recording_wait(const struct ps__recording *recording)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
 	for (unsigned spins = 0;; spins++) {
 		uint64_t sequence =
 		    atomic_load_explicit(&recording->sequence, memory_order_acquire);
 		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
 			return sequence;
-		if (spins < MOST_SPINS)
-			continue;
-		int cancel = ps__cancel_hold();
-		nanosleep(&pause, NULL);
-		ps__cancel_release(cancel);
+		if (spins >= MOST_SPINS)
+			ps__os_sleep_ns(PAUSE_NS);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,6 +195,71 @@ START_TEST(a_thread_that_is_cancelled_while_it_loads_leaves_no_lock)
 }
 END_TEST
 
+#define RECORDS 5000
+
+static char log_path[64], other_path[70];
+
+static void write_log(void)
+{
+	static const char *const points[] = {"point"};
+	static const struct ps_log_type type = {
+	    .size = sizeof type, .name = "work", .points = points, .point_count = 1};
+	struct ps_eventset *set = here_faults(here_modes[0], 1);
+	struct ps_log *log;
+	struct ps_log_stream *stream;
+
+	check_ok(ps_start(set));
+	check_ok(ps_log_create(&log, log_path, here.root, NULL));
+	check_ok(ps_log_stream_create(&stream, log, set, &type));
+	for (int record = 0; record < RECORDS; record++) {
+		check_ok(ps_log_take(stream, 0));
+		check_ok(ps_log_write(stream));
+	}
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+
+/* If one of these calls ended the thread, descriptors would stay. */
+static void read_a_log_and_make_one(struct victim *victim)
+{
+	(void)victim;
+	const struct ps_log_options options = {.size = sizeof options, .flags = PS_LOG_REPLACE};
+	struct ps_log_reader *reader;
+	struct ps_log *log;
+	int records = 0;
+
+	if (ps_log_open(&reader, log_path) != PS_OK)
+		abort();
+	while (ps_log_next(reader, NULL) == PS_OK)
+		records++;
+	ps_log_close(reader);
+	if (records != RECORDS || ps_log_create(&log, other_path, here.root, &options) != PS_OK)
+		abort();
+	ps_log_destroy(log);
+}
+
+START_TEST(a_thread_that_is_cancelled_amid_logs_leaves_no_descriptor)
+{
+	here_skip_unless_counted(HERE_FAULTS) strcpy(log_path, "/tmp/perfsage-cancel-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(log_path));
+	strcat(log_path, "/log");
+	sprintf(other_path, "%s2", log_path);
+	write_log();
+	size_t before = here_count_descriptors();
+	double began_s = now_s();
+	for (unsigned round = 0; !is_enough(round, began_s); round++) {
+		struct victim victim = {.work = read_a_log_and_make_one};
+		cancel_amid(&victim, round * 30);
+	}
+	ck_assert_uint_eq(here_count_descriptors(), before);
+	unlink(other_path);
+	unlink(log_path);
+	*strrchr(log_path, '/') = '\0';
+	rmdir(log_path);
+}
+END_TEST
+
 int main(void)
 {
 	if (ps_test_is_in_valgrind()) {
@@ -206,5 +272,6 @@ int main(void)
 	tcase_add_test(tests, a_thread_that_is_cancelled_while_it_reads_leaves_its_counts);
 	tcase_add_test(tests, a_thread_that_is_cancelled_while_it_adds_events_leaves_no_descriptor);
 	tcase_add_test(tests, a_thread_that_is_cancelled_while_it_loads_leaves_no_lock);
+	tcase_add_test(tests, a_thread_that_is_cancelled_amid_logs_leaves_no_descriptor);
 	return here_run(suite);
 }
