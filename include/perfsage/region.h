@@ -256,7 +256,8 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  * Errors after which the region isn't open, so that what follows is counted to
  * the one around it:
  *   PS_EINVAL - region is NULL
- *   PS_ECLOST - in a child of fork(): create a profile there
+ *   PS_ECLOST - in a child of fork(): create a profile there. Elsewhere the
+ *       region is open: see below
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *   PS_ENOMEM - out of memory for a path, or for the counts up to here: those
  *       come at a later boundary
@@ -265,6 +266,9 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  * Errors after which it is open:
  *   as ps_read, but PS_ENOMEM - the counts up to here come at the next boundary
  *       that succeeds, and belong to the region that was innermost until then
+ *   PS_ECLOST - not in a child: the program has closed the thread's descriptors
+ *
+ * ps_region_level tells after any error how many regions are open.
  *
  * Costs about one reading. No lock, and no allocation but for a path or a
  * hardware thread that is new. In a signal handler it is safe without these.
@@ -279,7 +283,10 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
  * Errors:
  *   PS_EINVAL - region is NULL, or isn't open, or isn't the innermost one
  *       (ps_error_detail() names both): nothing is left then
- *   as ps_region_enter - the region is left, but for PS_ECLOST and PS_ECNFLCT
+ *   PS_ECNFLCT - as ps_region_enter: nothing is left
+ *   PS_ECLOST - in a child of fork(): no region is open there. Elsewhere the
+ *       program has closed the thread's descriptors, and the region is left
+ *   as ps_read - the region is left
  *
  * Costs about one reading.
  */
