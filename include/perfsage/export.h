@@ -30,8 +30,8 @@ PS_PUBLIC const char *ps_format_name(enum ps_format format);
  * Writes the tree below a component, with all its counts, for other programs.
  *
  * The numbers are those of ps_component_total. An unknown value is null or
- * empty, never 0. A component where the counted tasks have never been has 0, if
- * all below root is exact or pinned. ps_export(3) describes every field.
+ * empty, never 0. A component where the counted tasks have never been has 0 if
+ * that is certain: see ps_export(3), which also describes every field.
  *
  * root - a Machine or any other component; PS_FORMAT_XML writes the whole
  *     machine, and only components below root have colours
