@@ -46,7 +46,7 @@ PS_PUBLIC int ps_pause(struct ps_eventset *set);
 /**
  * Goes on with a paused set. What happened meanwhile is not counted.
  *
- * set - was started; if it isn't paused, nothing is done
+ * set - is running or paused; if it isn't paused, nothing is done
  *
  * Errors:
  *   PS_EINVAL, PS_ENOTRUN, PS_ENOSUPP, PS_ECLOST, PS_ECNFLCT - as in ps_pause
