@@ -50,7 +50,8 @@ struct ps_topology_options {
  *   PS_ESYS - hwloc could not read the machine; ps_error_detail() gives its
  *       reason
  *   PS_EPERM - a seccomp filter refuses sched_getaffinity
- *   PS_ECOUNT - the process has fewer than 3 free file descriptors
+ *   PS_ECOUNT - the process has fewer than 3 free file descriptors, or the
+ *       system's table of open files is full
  *
  * Any thread. Allocates. Cost: hwloc's own (about 1 ms on a small machine) and
  * a small share on top.
