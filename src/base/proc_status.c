@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what /proc/self/status tells of capabilities, seccomp and CPUs: for error sentences and for
- * the diagnosis. */
+/* Reads the lines of /proc/PID/status, such as capabilities, seccomp and CPUs. Error sentences, the
+ * diagnosis, metric files, tasks and the flush of reports ask it. */
 #include "base/proc_status.h"
 
 #include "base/os.h"
