@@ -10,6 +10,7 @@
 #define PS_BASE_CANCEL_H
 
 #include <pthread.h>
+#include <time.h>
 
 /* Returns what ps__cancel_release is to bring back: they nest. */
 static inline int ps__cancel_hold(void)
@@ -25,6 +26,16 @@ static inline void ps__cancel_release(int before)
 	int held;
 
 	pthread_setcancelstate(before, &held);
+}
+
+/* Less than a second; a signal ends it. */
+static inline void ps__cancel_free_sleep(long time_ns)
+{
+	const struct timespec pause = {.tv_nsec = time_ns};
+	int cancel = ps__cancel_hold();
+
+	nanosleep(&pause, NULL);
+	ps__cancel_release(cancel);
 }
 
 #endif

@@ -352,15 +352,6 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 		ps__os.munmap(pages, size_bytes);
 }
 
-void ps__os_sleep_ns(uint32_t time_ns)
-{
-	const struct timespec pause = {.tv_nsec = (long)time_ns};
-	int cancel = ps__cancel_hold();
-
-	nanosleep(&pause, NULL);
-	ps__cancel_release(cancel);
-}
-
 /* A turn of the processor for the task that the caller waits for, and then a sleep: the caller may
  * have the higher priority. */
 static void wait_for_task(int attempt)
@@ -368,7 +359,7 @@ static void wait_for_task(int attempt)
 	if (attempt < 100)
 		sched_yield();
 	else
-		ps__os_sleep_ns(1000000);
+		ps__cancel_free_sleep(1000000);
 }
 
 __attribute__((cold)) ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes)

@@ -96,9 +96,6 @@ static inline uint64_t ps__os_now_ns(void)
 	return ps__os_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Less than a second; a signal ends it. */
-void ps__os_sleep_ns(uint32_t time_ns);
-
 /* What ps__os_read_retried does when read(2) failed, with errno set. */
 ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
 

@@ -2,6 +2,7 @@
 /* Finds where another task was last seen: the 39th field of its stat file in /proc, read by a kept
  * descriptor. */
 #include "base/advice.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -296,7 +297,7 @@ static bool task_runs_after_its_exit(int fd)
 			return true;
 		if (waited_us >= END_WAIT_US)
 			break;
-		ps__os_sleep_ns(END_PAUSE_US * 1000);
+		ps__cancel_free_sleep(END_PAUSE_US * 1000);
 	}
 	return false;
 }

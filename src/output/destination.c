@@ -44,7 +44,7 @@ void ps__destination_lock(int fd, short type)
 	for (int tries = 0; tries < LOCK_TRIES; tries++) {
 		if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES))
 			return;
-		ps__os_sleep_ns(LOCK_PAUSE_NS);
+		ps__cancel_free_sleep(LOCK_PAUSE_NS);
 	}
 }
 

@@ -3,6 +3,7 @@
  * aggregate.h. */
 #include "store/aggregate.h"
 
+#include "base/cancel.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "store/attrmap.h"
@@ -88,7 +89,7 @@ uint64_t ps__change_wait(const struct ps_topology *topology)
 {
 	while (aggregate_load(&topology->readings.changers) != 0 &&
 	       ps__fork_is_same(topology->generation))
-		ps__os_sleep_ns(PAUSE_NS);
+		ps__cancel_free_sleep(PAUSE_NS);
 	return aggregate_load(&topology->readings.changes);
 }
 

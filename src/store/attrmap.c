@@ -3,11 +3,11 @@
  * without a lock. readings.c has all of them. */
 #include "store/attrmap.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/identity.h"
 #include "base/list.h"
-#include "base/os.h"
 
 #include <perfsage/thread.h>
 #include <string.h>
@@ -38,7 +38,7 @@ uint64_t ps__recording_wait(const struct ps__recording *recording)
 		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
 			return sequence;
 		if (spins >= MOST_SPINS)
-			ps__os_sleep_ns(PAUSE_NS);
+			ps__cancel_free_sleep(PAUSE_NS);
 	}
 }
 
