@@ -198,9 +198,12 @@ struct ps__backend {
 	/* The clocks as of the last read_clocks, for a target that has them. The backend's */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
-	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
-	uint64_t start_ns;   /* how long the last start took from the first instance to the last */
-	uint64_t stopped_ns; /* of perf: behind its last stop; of a CPU's counters, before it */
+	/* Of perf, by CLOCK_MONOTONIC */
+	struct {
+		uint64_t started_ns; /* before the last start */
+		uint64_t start_ns;   /* that took so long from the first instance to the last */
+		uint64_t stopped_ns; /* behind the last stop; of a CPU's counters, before it */
+	} run;
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

@@ -231,8 +231,8 @@ static int bpf_start(struct ps__backend *backend)
 	for (size_t instance = 0; bpf->is_open && instance < backend->instances; instance++)
 		bpf->clocks[instance].at_ns = now;
 	bpf->is_counting = true;
-	backend->started_ns = bpf->perf->started_ns;
-	backend->start_ns = bpf->perf->start_ns;
+	backend->run.started_ns = bpf->perf->run.started_ns;
+	backend->run.start_ns = bpf->perf->run.start_ns;
 	return PS_OK;
 }
 

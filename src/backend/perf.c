@@ -161,12 +161,12 @@ static int perf_stop(struct ps__backend *backend)
 
 	bool is_cpu = perf->target.kind == PS__TARGET_CPU;
 	if (is_cpu)
-		perf->base.stopped_ns = ps__os_now_ns();
+		perf->base.run.stopped_ns = ps__os_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 	if (!is_cpu)
-		perf->base.stopped_ns = ps__os_now_ns();
+		perf->base.run.stopped_ns = ps__os_now_ns();
 	else if (perf->counting)
-		perf->past_ns += perf->base.stopped_ns - perf->started_ns;
+		perf->past_ns += perf->base.run.stopped_ns - perf->started_ns;
 	perf->counting = false;
 	/* An exec enables once: what starts these counters again enables them. */
 	perf->target.enables_on_exec = false;
@@ -194,7 +194,7 @@ static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__os_now_ns();
 
-	perf->base.start_ns = now - perf->started_ns;
+	perf->base.run.start_ns = now - perf->started_ns;
 	if (perf->target.kind == PS__TARGET_CPU)
 		note_enabled(perf, now);
 }
@@ -204,7 +204,7 @@ static __attribute__((cold, noinline)) int start_enabled(struct ps__perf *perf)
 {
 	perf->counting = true;
 	perf->started_ns = ps__os_now_ns();
-	perf->base.started_ns = perf->started_ns;
+	perf->base.run.started_ns = perf->started_ns;
 	note_enabled(perf, perf->started_ns);
 	ps__perf_note_start(perf);
 	note_end_of_start(perf);
@@ -221,7 +221,7 @@ static int perf_start(struct ps__backend *backend)
 		return start_enabled(perf);
 	perf->counting = true;
 	perf->started_ns = ps__os_now_ns();
-	perf->base.started_ns = perf->started_ns;
+	perf->base.run.started_ns = perf->started_ns;
 	note_enabled(perf, perf->started_ns);
 	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)

@@ -100,7 +100,7 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 		return store_carried(perf, group, times, values);
 	uint64_t sure_ns = 0;
 	if (is_known_by_clock(perf, group))
-		sure_ns = perf->counting ? ps__os_now_ns() : perf->base.stopped_ns;
+		sure_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
 	ssize_t length =
 	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))

@@ -76,14 +76,15 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 
 	if (!set->balance.is_begun || !is_balanced(set))
 		return false;
-	if (set->counters.backend->started_ns > set->balance.stop_ns)
-		set->balance.stopped_ns += set->counters.backend->started_ns - set->balance.stop_ns;
+	if (set->counters.backend->run.started_ns > set->balance.stop_ns)
+		set->balance.stopped_ns +=
+		    set->counters.backend->run.started_ns - set->balance.stop_ns;
 	/* While the final counts are fetched, too: a hypervisor may take the CPU away then, and
 	 * that is processor time. */
-	if (now_ns > set->counters.backend->stopped_ns)
-		set->balance.stopped_ns += now_ns - set->counters.backend->stopped_ns;
+	if (now_ns > set->counters.backend->run.stopped_ns)
+		set->balance.stopped_ns += now_ns - set->counters.backend->run.stopped_ns;
 	set->balance.allowed_ns +=
-	    STOP_TOLERANCE_NS + STOP_IN_STARTS * set->counters.backend->start_ns;
+	    STOP_TOLERANCE_NS + STOP_IN_STARTS * set->counters.backend->run.start_ns;
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
 	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;
@@ -91,7 +92,8 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 	    ps__os.getrusage(RUSAGE_THREAD, &usage) != 0)
 		return false;
 	struct ps__balance before = set->balance;
-	uint64_t one_start_ns = set->counters.backend->start_ns / set->counters.backend->instances;
+	uint64_t one_start_ns =
+	    set->counters.backend->run.start_ns / set->counters.backend->instances;
 	settle(set, &usage, now_ns);
 	return is_short(&before, &set->balance,
 	                SWITCH_TOLERANCE_NS + STOP_IN_STARTS * one_start_ns);

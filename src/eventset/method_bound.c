@@ -45,7 +45,7 @@ void ps__set_look_for_migration(struct ps_eventset *set)
 
 	/* The time before the last reading is assigned; nothing was noted before ps_start. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
-	raise_to(&set->attribution.stay.since_ns, set->counters.backend->started_ns);
+	raise_to(&set->attribution.stay.since_ns, set->counters.backend->run.started_ns);
 	if (is_counted)
 		is_known = ps__set_follow(set, set->attribution.stay.cpu);
 	else

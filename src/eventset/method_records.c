@@ -117,7 +117,7 @@ static void set_last_cpu(struct ps_eventset *set, int cpu)
 /* All groups follow the task to where the switch ring saw it last. */
 static void follow(struct ps_eventset *set)
 {
-	struct visits visits = {.started_ns = set->counters.backend->started_ns,
+	struct visits visits = {.started_ns = set->counters.backend->run.started_ns,
 	                        .first_cpu = set->attribution.last_cpu,
 	                        .cpu = set->attribution.last_cpu};
 	bool complete = ps__switch_ring_drain(&set->attribution.switches, note_visit, &visits);

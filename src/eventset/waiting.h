@@ -10,7 +10,7 @@
  * starting them: that is measured, as a hypervisor or an interrupt may come between. */
 static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
 {
-	return 20000u + 2000u * backend->instances + backend->start_ns;
+	return 20000u + 2000u * backend->instances + backend->run.start_ns;
 }
 
 /* Waiting is measured from now on: a start. */

@@ -125,7 +125,7 @@ START_TEST(switches_may_take_as_long_as_starts)
 {
 	struct ps_eventset *set = begin();
 
-	set->counters.backend->start_ns =
+	set->counters.backend->run.start_ns =
 	    _i ? set->counters.backend->instances * MILLISECOND / 4 : 0;
 	switches += 10;
 	pass(100 * MILLISECOND, 40 * MILLISECOND, 30 * MILLISECOND);
