@@ -72,8 +72,9 @@ static void complain_of_missed(const struct timeline *timeline)
 	size_t missed = ps_session_missed(timeline->session, NULL, 0);
 
 	if (missed > 0)
-		tool_complain("%zu task%s may be missing here: made while the recording began",
-		              missed, missed == 1 ? "" : "s");
+		tool_complain("%zu task%s may be missing here, with all that %s made: made while "
+		              "the recording began",
+		              missed, missed == 1 ? "" : "s", missed == 1 ? "it" : "they");
 }
 
 /* The process is not observed any more while all is shown. */

@@ -184,7 +184,8 @@ PS_PUBLIC int ps_sampler_fd(const struct ps_sampler *sampler);
  * dropped (LOST_SAMPLES).
  *
  * Where the kernel counts them (Linux 6.0) the number is of this moment; on older ones it is what
- * the LOST records that were taken tell.
+ * the LOST records that were taken tell. UINT64_MAX: not known, as the program has closed the
+ * sampler's descriptor.
  *
  * sampler - NULL gives 0
  *

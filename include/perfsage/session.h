@@ -120,7 +120,8 @@ struct ps_session_stats {
  * Errors:
  *   PS_EINVAL - out is NULL; pid is negative, or a thread that isn't a process's first; a size is
  *       not that of a struct of this library; ring_bytes is too large
- *   PS_ESYS - there is no such process, or /proc/PID/status can't be read
+ *   PS_ESYS - there is no such process, or /proc/PID/status can't be read; or no /proc of this
+ *       PID namespace is mounted, so that its threads can't be listed
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  */
@@ -163,8 +164,8 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
  * Errors; with PS_PARTIAL the session is started, with all others nothing is open:
  *   PS_EINVAL - session is NULL
  *   PS_EISRUN - it was started before
- *   PS_PARTIAL - some threads that are alive are missed: they were being created, a ring was full,
- *       or the rounds were too few. ps_session_missed gives them
+ *   PS_PARTIAL - some threads are missed: they were being created, a ring was full, or the rounds
+ *       were too few. ps_session_missed gives them, but not what those made that have ended since
  *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
  *       suffice; ps_error_detail() gives which, and how many are needed
  *   PS_EPERM - this user may not observe the process, or lock so much memory
@@ -234,7 +235,8 @@ PS_PUBLIC int ps_session_stop(struct ps_session *session);
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or the size is wrong
- *   PS_ECLOST - it is the parent's session
+ *   PS_ECLOST - it is the parent's session; or the program has closed descriptors of the session,
+ *       so that what the kernel lost can't be asked
  */
 PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out);
 

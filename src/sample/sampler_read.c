@@ -157,8 +157,11 @@ uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
 		return 0;
 	/* By what was taken, where the kernel can't be asked. */
 	uint64_t lost = load(&sampler->lost_records);
-	if (ps__fork_is_same(sampler->fork_generation) && read_event(sampler, &count, 1) == PS_OK &&
-	    count.lost > lost)
+	int result =
+	    ps__fork_is_same(sampler->fork_generation) ? read_event(sampler, &count, 1) : PS_OK;
+	if (result == PS_ECLOST)
+		return UINT64_MAX;
+	if (result == PS_OK && count.lost > lost)
 		lost = count.lost;
 	return lost + load(&sampler->lost_samples);
 }

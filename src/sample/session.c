@@ -76,6 +76,13 @@ static int check_process(pid_t pid)
 {
 	pid_t process = ps__locate_process(pid);
 
+	/* Without it the numbers there are those of other tasks. */
+	if (process == pid && !ps__locate_has_proc())
+		return ps__fail(PS_ESYS,
+		                "ps_session_create: the threads of process %d can't be listed: no "
+		                "/proc of this PID namespace is mounted (mount -t proc proc /proc, "
+		                "or unshare --mount-proc)",
+		                (int)pid);
 	if (process == pid)
 		return PS_OK;
 	if (process < 0)

@@ -67,6 +67,7 @@ struct ps__session_task {
 	/* OPENED. It was not making a task then, or later; 0: not known */
 	uint64_t settled_ns;
 	uint64_t first_fork_ns; /* OPENED: its first FORK record since it was open; 0: none */
+	unsigned listing;       /* the latest list that had it, or that it was found after */
 };
 
 /* Arrays that grow: src/base/vector.h. */
@@ -81,6 +82,7 @@ struct ps__session_lists {
 	size_t ring_count, ring_room;
 	size_t task_count, task_room;
 	size_t cpu_count, cpu_room;
+	unsigned listings; /* of the process's threads, so far */
 };
 
 /* The sum of an event's samples on one hardware thread. */

@@ -71,7 +71,8 @@ static int note_task(struct ps_session *session, pid_t tid, struct ps__session_t
 	size_t at = lists->task_count++;
 	for (; at > 0 && tasks[at - 1].tid > tid; at--)
 		tasks[at] = tasks[at - 1];
-	tasks[at] = (struct ps__session_task){.tid = tid, .since_ns = ps__os_now_ns()};
+	tasks[at] = (struct ps__session_task){
+	    .tid = tid, .since_ns = ps__os_now_ns(), .listing = lists->listings};
 	*out = &tasks[at];
 	return PS_OK;
 }
@@ -88,6 +89,8 @@ static int note_listed(const char *name, void *context)
 	struct ps__session_task *task;
 
 	listing->result = note_task(listing->session, (pid_t)strtol(name, NULL, 10), &task);
+	if (listing->result == PS_OK)
+		task->listing = listing->session->lists.listings;
 	return listing->result != PS_OK;
 }
 
@@ -96,12 +99,15 @@ static int list_threads(struct ps_session *session)
 	struct listing listing = {.session = session, .result = PS_OK};
 	char path[64];
 
+	session->lists.listings++;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)session->pid);
 	if (ps__os.list(path, note_listed, &listing) >= 0)
 		return listing.result;
 	if (errno == EMFILE || errno == ENFILE)
 		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path,
 		                strerror(errno));
+	if (errno == ENOMEM)
+		return ps__fail_memory("the list of a process's threads");
 	return ps__fail(PS_ESYS, "the threads of process %d are not known: %s: %s",
 	                (int)session->pid, path, strerror(errno));
 }
@@ -161,7 +167,8 @@ static int note_record(struct ps_session *session, const void *bytes, size_t siz
 	if (header->type == PERF_RECORD_FORK)
 		return note_fork(session, &record);
 	struct ps__session_task *task = ps__session_find_task(session, (pid_t)record.tid);
-	if (task)
+	/* The record of what a doubtful one made may come later, from another ring. */
+	if (task && task->known != PS__KNOWN_DOUBTFUL)
 		task->known = PS__KNOWN_ENDED;
 	return PS_OK;
 }
@@ -255,11 +262,17 @@ static int check_budget(const struct ps_session *session)
 
 static int open_task(struct ps_session *session, size_t index)
 {
+	struct ps__session_task *task = &session->lists.tasks[index];
+	size_t before = session->lists.instance_count;
 	bool ended;
-	int result = ps__session_open_thread(session, session->lists.tasks[index].tid, &ended);
+	int result = ps__session_open_thread(session, task->tid, &ended);
 
-	session->lists.tasks[index].known = ended ? PS__KNOWN_ENDED : PS__KNOWN_OPENED;
-	session->lists.tasks[index].since_ns = ps__os_now_ns();
+	task->known = PS__KNOWN_OPENED;
+	/* What it made meanwhile may have a record, and lack the events that were to come. */
+	if (ended)
+		task->known =
+		    session->lists.instance_count > before ? PS__KNOWN_DOUBTFUL : PS__KNOWN_ENDED;
+	task->since_ns = ps__os_now_ns();
 	return result;
 }
 
@@ -347,14 +360,16 @@ static bool is_missed(const struct ps__session_task *task)
 	return task->known == PS__KNOWN_SEEN || task->known == PS__KNOWN_DOUBTFUL;
 }
 
-/* Those that have ended meanwhile are missed by nobody. */
+/* Those that ended before the latest list was read are missed by nobody: what they made is in it,
+ * or has an heir there. One that has ended since may have made another, which is in no list. */
 static size_t drop_ended(struct ps_session *session)
 {
 	size_t missed = 0;
 
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
-		if (is_missed(task) && ps__task_has_ended(task->tid))
+		if (is_missed(task) && task->listing != session->lists.listings &&
+		    ps__task_has_ended(task->tid))
 			task->known = PS__KNOWN_ENDED;
 		missed += is_missed(task);
 	}
@@ -375,6 +390,17 @@ size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t c
 	return count;
 }
 
+/* The records of those that are new in the list have come by the end. */
+static int look_again(struct ps_session *session)
+{
+	int result = list_threads(session);
+
+	if (result != PS_OK)
+		return result;
+	ps__os.poll(NULL, 0, MAKING_NS / 1000000);
+	return scan_rings(session);
+}
+
 int ps__session_attach(struct ps_session *session)
 {
 	int result = attach_rounds(session);
@@ -389,12 +415,17 @@ int ps__session_attach(struct ps_session *session)
 		return result;
 	if (count_known(session, PS__KNOWN_OPENED) == 0)
 		return ps__fail(PS_ESYS, "process %d has ended", (int)session->pid);
+	if (ps_session_missed(session, NULL, 0) == 0)
+		return PS_OK;
+	result = look_again(session);
+	if (result != PS_OK)
+		return result;
 	size_t missed = drop_ended(session);
 	if (missed == 0)
 		return PS_OK;
 	return ps__fail(PS_PARTIAL,
-	                "%zu tasks of process %d are not known to be observed: they were made "
-	                "while the session was started (ps_session_missed); start it earlier, or "
-	                "with larger rings",
+	                "%zu tasks of process %d are not known to be observed, nor are those that "
+	                "they make: they were made while the session was started "
+	                "(ps_session_missed); start it earlier, or with larger rings",
 	                missed, (int)session->pid);
 }

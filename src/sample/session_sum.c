@@ -219,20 +219,19 @@ static int check_waited(const struct ps_session *session, size_t event, const st
 }
 
 /* Adds up the records for which the rings had no room, by the kernel. One that is no longer on the
- * hardware can't be asked, and hides nothing of the others. */
-static uint64_t add_lost(const struct ps_session *session)
+ * hardware can't be asked, and hides nothing of the others. PS_ECLOST, PS_ESYS. */
+static int add_lost(const struct ps_session *session, uint64_t *lost)
 {
 	const struct ps__session_lists *lists = &session->lists;
-	uint64_t lost = 0;
 
 	for (size_t i = 0; !session->is_closing && i < lists->instance_count; i++) {
 		struct numbers numbers = {.count = 0};
 		int result = read_instance(session, &lists->instances[i], &numbers);
 		if (result != PS_OK && result != PS_ENOCNTR)
-			return lost;
-		lost += numbers.lost;
+			return result;
+		*lost += numbers.lost;
 	}
-	return lost;
+	return PS_OK;
 }
 
 int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out)
@@ -272,7 +271,10 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
 	/* The last loss of a ring is told in it only when another record finds room. */
-	uint64_t lost = add_lost(session), full_rings = 0;
+	uint64_t lost = 0, full_rings = 0;
+	result = add_lost(session, &lost);
+	if (result != PS_OK)
+		return result;
 	if (lost < session->lost_by_records)
 		lost = session->lost_by_records;
 	/* With the descriptors the kernel's own count is there, and tells it. */

@@ -239,7 +239,7 @@ START_TEST(a_descriptor_that_the_program_closed_is_left_alone)
 	ck_assert_int_eq(ps_sampler_read(sampler, &count), PS_ECLOST);
 	while (ps_sampler_next(sampler, &record) == PS_OK)
 		;
-	ps_sampler_lost(sampler);
+	ck_assert_uint_eq(ps_sampler_lost(sampler), UINT64_MAX);
 	ck_assert_int_eq(ps_sampler_stop(sampler), PS_ECLOST);
 	ps_sampler_destroy(sampler);
 	ck_assert_int_eq(read(ends[0], text, sizeof text), 5);

@@ -386,6 +386,52 @@ START_TEST(a_forked_child_is_refused_and_its_parent_goes_on)
 }
 END_TEST
 
+/* Threads that each make the next one, and end: none of them is there for long. */
+static struct {
+	_Atomic unsigned is_over, has_ended, legs;
+	char *page;
+} relay;
+
+static void *run_leg(void *unused)
+{
+	pthread_t next;
+
+	usleep(200);
+	madvise(relay.page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
+	touch(relay.page, 1);
+	relay.legs++;
+	if (relay.is_over || pthread_create(&next, NULL, run_leg, unused) != 0)
+		relay.has_ended = 1;
+	else
+		pthread_detach(next);
+	return NULL;
+}
+
+START_TEST(threads_that_relay_are_observed_or_told)
+{
+	relay.page = map_pages(1);
+	run_leg(NULL);
+	for (int round = 0; round < ps_test_size(20, 4); round++) {
+		struct ps_session_options options = options_of(0);
+		struct ps_session *session = new_session(&options, 0, 1);
+		uint64_t before, after;
+		int result = ps_session_start(session);
+		unsigned legs = relay.legs;
+		check_ok(ps_session_count(session, 0, &before));
+		while (relay.legs < legs + 20)
+			usleep(200);
+		check_ok(ps_session_count(session, 0, &after));
+		ck_assert_msg(result == PS_PARTIAL || (result == PS_OK && after >= before + 19),
+		              "%d, and %llu faults", result, (unsigned long long)(after - before));
+		ck_assert_int_eq(ps_session_missed(session, NULL, 0) > 0, result == PS_PARTIAL);
+		ps_session_destroy(session);
+	}
+	for (relay.is_over = 1; !relay.has_ended; usleep(200))
+		;
+	munmap(relay.page, (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session_threads");
@@ -397,6 +443,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_process_that_is_made_during_the_start_is_observed_or_told, 0,
 	                    6);
 	tcase_add_loop_test(tests, a_session_beside_another_reader_hears_all_its_samples, 0, 3);
+	tcase_add_test(tests, threads_that_relay_are_observed_or_told);
 	tcase_add_test(tests, a_forked_child_is_refused_and_its_parent_goes_on);
 	return here_run_if_counted(suite);
 }

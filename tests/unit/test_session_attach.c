@@ -44,6 +44,45 @@ START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
 }
 END_TEST
 
+static int (*fake_list)(const char *path, int (*visit)(const char *name, void *context),
+                        void *context);
+static unsigned legs;
+
+/* At each look there is another thread, which has ended when it is looked at. */
+static int list_relay(const char *path, int (*visit)(const char *name, void *context),
+                      void *context)
+{
+	int result = fake_list(path, visit, context);
+	char leg[16];
+
+	if (result < 0 || strcmp(path, "/proc/4711/task") != 0)
+		return result;
+	snprintf(leg, sizeof leg, "%u", 5000 + legs++);
+	return visit(leg, context);
+}
+
+/* What the last of them makes is in no list: nobody may say that nothing is missed. */
+START_TEST(threads_that_end_before_they_can_be_opened_are_told)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("page-faults");
+	pid_t missed = 0;
+
+	make_process();
+	fake_list = ps__os.list;
+	check_ok(ps_session_create(&session, PROCESS, &options));
+	check_ok(ps_session_add(session, attr));
+	ps__os.list = list_relay;
+	check_fails(ps_session_start(session), PS_PARTIAL);
+	ps__os.list = fake_list;
+	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
+	ck_assert_int_eq(missed, 5000 + (pid_t)legs - 1);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 /* The second one was opened although a record says that it inherits; it made the third. */
 START_TEST(heirs_of_a_doubtful_thread_are_doubtful)
 {
@@ -261,6 +300,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "session_attach");
 
 	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
+	tcase_add_test(tests, threads_that_end_before_they_can_be_opened_are_told);
 	tcase_add_test(tests, heirs_of_a_doubtful_thread_are_doubtful);
 	tcase_add_loop_test(tests, a_task_whose_program_is_not_observed_is_told, 0, 4);
 	tcase_add_loop_test(tests, a_thread_whose_making_outlasts_the_start_is_told, 0, 2);

@@ -168,6 +168,29 @@ START_TEST(a_thread_is_no_process)
 }
 END_TEST
 
+static int (*fake_open)(const char *path, int flags);
+
+static int open_as_another(const char *path, int flags)
+{
+	return fake_open(strcmp(path, "/proc/self/stat") ? path : "/proc/4711/task/4711/stat",
+	                 flags);
+}
+
+/* /proc is another PID namespace's: its numbers are those of other tasks. */
+START_TEST(without_a_proc_of_its_own_no_session_is_made)
+{
+	struct ps_session *session = NULL;
+
+	make_process();
+	fake_open = ps__os.open;
+	ps__os.open = open_as_another;
+	check_fails(ps_session_create(&session, PROCESS, NULL), PS_ESYS);
+	ps__os.open = fake_open;
+	check_detail("no /proc of this PID namespace");
+	ck_assert_ptr_null(session);
+}
+END_TEST
+
 START_TEST(a_descriptor_that_the_program_closed_is_told)
 {
 	struct ps_session_options options = usual();
@@ -291,6 +314,7 @@ int main(void)
 	tcase_add_test(tests, a_process_goes_on_without_its_first_thread);
 	tcase_add_test(tests, a_thread_is_no_process);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_told);
+	tcase_add_test(tests, without_a_proc_of_its_own_no_session_is_made);
 	tcase_add_test(tests, a_field_that_the_kernel_refuses_is_named);
 	tcase_add_test(tests, what_never_happens_is_no_event_of_a_session);
 	tcase_add_test(tests, sums_of_user_space_alone_say_so);
