@@ -2,6 +2,7 @@
 /* Sessions: made, given events, started and destroyed. */
 #include "sample/session.h"
 
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/list.h"
@@ -54,13 +55,28 @@ static int add_cpu(int cpu, void *context)
 	return 0;
 }
 
+static int fail_descriptors(const char *path, ssize_t error)
+{
+	return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path, strerror((int)-error));
+}
+
+static bool is_for_lack_of_descriptors(ssize_t error)
+{
+	return error == -EMFILE || error == -ENFILE;
+}
+
 /* Those that are offline, too: a thread's event for them is there when they come. */
 static int list_cpus(struct ps__session_lists *lists)
 {
+	static const char online[] = "/sys/devices/system/cpu/online";
 	char text[CPUS_BYTES];
+	ssize_t length = ps__os_read_file("/sys/devices/system/cpu/present", text, sizeof text);
 
-	if (ps__os_read_file("/sys/devices/system/cpu/present", text, sizeof text) < 0 &&
-	    ps__os_read_file("/sys/devices/system/cpu/online", text, sizeof text) < 0)
+	if (length < 0)
+		length = ps__os_read_file(online, text, sizeof text);
+	if (is_for_lack_of_descriptors(length))
+		return fail_descriptors(online, length);
+	if (length < 0)
 		return ps__fail(PS_ESYS, "the CPUs of this machine are not known: mount /sys");
 	int result = ps__list_for_each(text, add_cpu, lists);
 	if (result == PS_ENOMEM)
@@ -85,6 +101,8 @@ static int check_process(pid_t pid)
 		                (int)pid);
 	if (process == pid)
 		return PS_OK;
+	if (is_for_lack_of_descriptors(process))
+		return fail_descriptors("ps_session_create: /proc/PID/status", process);
 	if (process < 0)
 		return ps__fail(
 		    PS_ESYS,

@@ -168,6 +168,22 @@ START_TEST(a_thread_is_no_process)
 }
 END_TEST
 
+/* _i: which file finds no descriptor */
+START_TEST(without_descriptors_no_session_is_made)
+{
+	static const char *const files[] = {"/proc/4711/status", "/sys/devices/system/cpu/present",
+	                                    "/sys/devices/system/cpu/online"};
+	struct ps_session *session = NULL;
+
+	make_process();
+	for (int file = _i; file < 3 && (file == _i || _i == 1); file++)
+		fake_file_error(files[file], EMFILE);
+	check_fails(ps_session_create(&session, PROCESS, NULL), PS_ECOUNT);
+	check_detail("ulimit -n");
+	ck_assert_ptr_null(session);
+}
+END_TEST
+
 static int (*fake_open)(const char *path, int flags);
 
 static int open_as_another(const char *path, int flags)
@@ -315,6 +331,7 @@ int main(void)
 	tcase_add_test(tests, a_thread_is_no_process);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_told);
 	tcase_add_test(tests, without_a_proc_of_its_own_no_session_is_made);
+	tcase_add_loop_test(tests, without_descriptors_no_session_is_made, 0, 2);
 	tcase_add_test(tests, a_field_that_the_kernel_refuses_is_named);
 	tcase_add_test(tests, what_never_happens_is_no_event_of_a_session);
 	tcase_add_test(tests, sums_of_user_space_alone_say_so);
