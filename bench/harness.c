@@ -17,7 +17,7 @@
 #define QUICK_WARM    1
 #define QUICK_ROUNDS  2
 #define QUICK_DIVISOR 50
-/* Of a table's rounds a fourth counts, if that is so many at least. */
+/* A fourth of a table's rounds counts, and no fewer than so many. */
 #define COUNTED_SHARE 4
 #define LEAST_COUNTED 20
 

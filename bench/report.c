@@ -100,7 +100,7 @@ static struct comparison report_compare(const double *samples, const double *riv
 	return result;
 }
 
-/* How much longer the loop took in the counted rounds than in the best one. */
+/* The loop took so many times longer in the counted rounds than in the best one. */
 static double core_ratio(const struct bench_rounds *rounds)
 {
 	return rounds->counted[rounds->count - 1].core_ns / rounds->counted[0].core_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much of the core does the measuring thread have? */
+/* Tells whether the measuring thread has the core for itself. */
 #ifndef BENCH_SHARED_H
 #define BENCH_SHARED_H
 

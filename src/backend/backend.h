@@ -198,7 +198,7 @@ struct ps__backend {
 	/* The clocks as of the last read_clocks, for a target that has them. The backend's */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
-	/* Of perf, by CLOCK_MONOTONIC */
+	/* The perf backend notes them, by CLOCK_MONOTONIC */
 	struct {
 		uint64_t started_ns; /* before the last start */
 		uint64_t start_ns;   /* that took so long from the first instance to the last */

@@ -268,7 +268,7 @@ static int open_task(struct ps_session *session, size_t index)
 	int result = ps__session_open_thread(session, task->tid, &ended);
 
 	task->known = PS__KNOWN_OPENED;
-	/* What it made meanwhile may have a record, and lack the events that were to come. */
+	/* A task that it made meanwhile may have a record, and lack the later events. */
 	if (ended)
 		task->known =
 		    session->lists.instance_count > before ? PS__KNOWN_DOUBTFUL : PS__KNOWN_ENDED;

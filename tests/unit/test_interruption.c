@@ -114,7 +114,7 @@ START_TEST(a_long_fetch_behind_the_stop_is_no_interruption)
 		ps__os.read = fake_read;
 		check_ok(ps_start(set));
 	}
-	/* What is missing before the stop is told all the same. */
+	/* Time that is missing before the stop is told all the same. */
 	pass(50 * MILLISECOND, 50 * MILLISECOND, 20 * MILLISECOND);
 	ck_assert(stop(set));
 	ps_eventset_destroy(set);

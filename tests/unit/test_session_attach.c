@@ -61,7 +61,7 @@ static int list_relay(const char *path, int (*visit)(const char *name, void *con
 	return visit(leg, context);
 }
 
-/* What the last of them makes is in no list: nobody may say that nothing is missed. */
+/* The last of them may make one that is in no list: nobody may say that nothing is missed. */
 START_TEST(threads_that_end_before_they_can_be_opened_are_told)
 {
 	struct ps_session_options options = usual();
