@@ -159,11 +159,10 @@ static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
 
-	bool is_cpu = perf->target.kind == PS__TARGET_CPU;
-	if (is_cpu)
+	if (perf->target.kind == PS__TARGET_CPU)
 		perf->base.run.stopped_ns = ps__os_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
-	if (!is_cpu)
+	if (perf->target.kind != PS__TARGET_CPU)
 		perf->base.run.stopped_ns = ps__os_now_ns();
 	else if (perf->counting)
 		perf->past_ns += perf->base.run.stopped_ns - perf->started_ns;
