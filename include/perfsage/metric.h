@@ -90,7 +90,7 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  * same name that was there before, also of a built-in one.
  *
  * path - NULL: the user's own, which are the directory perfsage/metrics in
- *     $XDG_CONFIG_HOME (or in ~/.config), if it is there, and the files and directories
+ *     $XDG_CONFIG_HOME (or in ~/.config), if it can be reached, and the files and directories
  *     that $PERFSAGE_METRICS names, with colons between them. A program with another
  *     user's rights, or with capabilities that open files, loads none of these.
  *

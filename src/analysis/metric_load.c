@@ -158,8 +158,18 @@ int ps__metric_load_path(const char *path)
 	return load_folder(path);
 }
 
-/* The user's folder need not be there; nor is it the user's if it can't be reached, as when another
- * user's HOME was kept. */
+/* Not where it can't be reached, as when another user's HOME was kept. */
+static bool load_is_there(const char *path)
+{
+	int fd = ps__os.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno != ENOENT && errno != ENOTDIR && errno != EACCES;
+	ps__os.close(fd);
+	return true;
+}
+
+/* The user's folder need not be there. */
 static int load_home(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -172,12 +182,7 @@ static int load_home(void)
 		length = snprintf(path, sizeof path, "%s/.config/perfsage/metrics", home);
 	if (length < 0 || length >= (int)sizeof path)
 		return PS_OK;
-	int fd = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
-		return PS_OK;
-	if (fd >= 0)
-		ps__os.close(fd);
-	return ps__metric_load_path(path);
+	return load_is_there(path) ? ps__metric_load_path(path) : PS_OK;
 }
 
 static void load_listed(const char *list, struct ps__failure *failure)

@@ -244,6 +244,8 @@ int fake__open(const char *path, int flags)
 	 */
 	if (task && file && file->content && strlen(file->content) < 20)
 		file = NULL;
+	if (file && (flags & O_PATH) && is_folder(path))
+		file = NULL; /* found without permissions */
 	if (file && file->error)
 		return fake__fail(file->error);
 	if (file && (flags & O_DIRECTORY))

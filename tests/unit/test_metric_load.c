@@ -89,6 +89,19 @@ START_TEST(each_call_that_fails_is_told)
 }
 END_TEST
 
+START_TEST(the_users_folder_is_told_if_it_is_there_and_cannot_be_read)
+{
+	setenv("XDG_CONFIG_HOME", "/sys/config", 1);
+	unsetenv("PERFSAGE_METRICS");
+	fake_file_error("/sys/config/perfsage/metrics", EACCES);
+	check_ok(ps_metric_load(NULL)); /* it can't be reached */
+	fake_file("/sys/config/perfsage/metrics/a.metrics", ONE);
+	check_fails(ps_metric_load(NULL), PS_EPERM);
+	check_detail("/sys/config/perfsage/metrics can't be read: Permission denied");
+	ck_assert(!is_there("first"));
+}
+END_TEST
+
 START_TEST(the_users_folder_and_variable_are_read)
 {
 	setenv("XDG_CONFIG_HOME", "/sys/config", 1);
@@ -348,6 +361,7 @@ int main(void)
 	tcase_add_test(tests, one_file_that_is_wrong_leaves_the_others);
 	tcase_add_test(tests, what_cannot_be_read_is_told);
 	tcase_add_test(tests, each_call_that_fails_is_told);
+	tcase_add_test(tests, the_users_folder_is_told_if_it_is_there_and_cannot_be_read);
 	tcase_add_test(tests, the_users_folder_and_variable_are_read);
 	tcase_add_test(tests, a_set_gets_the_events_of_a_metric);
 	tcase_add_test(tests, a_metric_that_stands_below_is_told_from_an_unknown_event);
