@@ -76,15 +76,21 @@ static _Noreturn void launch_be_child(int go, int failure, char **argv)
 	_exit(TOOL_NOT_FOUND);
 }
 
+static void launch_complain_pipe(void)
+{
+	tool_complain("no pipe to the command: %s%s", strerror(errno),
+	              errno == EMFILE ? ": raise the limit with ulimit -n" : "");
+}
+
 int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state)
 {
 	int go[2];
 	int failure[2];
 
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return tool_complain("no pipe to the command: %s", strerror(errno)), -1;
+		return launch_complain_pipe(), -1;
 	if (pipe2(failure, O_CLOEXEC) < 0) {
-		tool_complain("no pipe from the command: %s", strerror(errno));
+		launch_complain_pipe();
 		goto close_go;
 	}
 	pid_t pid = fork();

@@ -102,7 +102,12 @@ static int fail_open(const char *path)
 	if (errno == EMFILE || errno == ENFILE)
 		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path,
 		                strerror(errno));
-	return ps__fail(PS_ESYS, "there is no such control group: %s: %s", path, strerror(errno));
+	if (errno == ENOENT || errno == ENOTDIR)
+		return ps__fail(PS_ESYS,
+		                "there is no control group %s: name one as /proc/PID/cgroup does, "
+		                "without the first slash",
+		                path);
+	return ps__fail(PS_ESYS, "the control group %s can't be opened: %s", path, strerror(errno));
 }
 
 static int open_folder(const char *path, struct ps__cgroup *out)
