@@ -24,10 +24,12 @@ __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 		perf->instances[instance].direct_user = NULL;
 	}
 	return ps__fail(
-	    PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, "
-		       "and may have opened files of its own under their numbers: start sets after "
-		       "a loop that closes all descriptors, or leave out what it didn't open; "
-		       "destroy this set, and count with a clone (ps_eventset_clone)");
+	    PS_ECLOST,
+	    "the program has closed descriptors of the event set, which are perfsage's, "
+	    "and may have opened files of its own under their numbers: start sets after "
+	    "a loop that closes all descriptors, or leave out what it didn't open; "
+	    "destroy this set, and count with a clone (ps_eventset_clone); a thread of a "
+	    "profile leaves it, and joins anew (ps_profile_leave, ps_profile_join)");
 }
 
 static bool direct_has_group(const struct ps__group *group)

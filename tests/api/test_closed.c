@@ -180,6 +180,57 @@ START_TEST(another_set_under_the_numbers_counts_on)
 }
 END_TEST
 
+static void touch_in(struct ps_region *region)
+{
+	check_ok(ps_region_enter(region));
+	for (int touch = 0; touch < TOUCHES; touch++)
+		here_touch();
+	check_ok(ps_region_leave(region));
+}
+
+START_TEST(a_thread_of_a_profile_leaves_and_joins_anew)
+{
+	struct ps_eventset *model = here_faults(here_modes[_i], 0);
+	struct ps_profile *profile;
+	struct ps_region *region;
+	struct ps_paths *paths;
+	struct ps_value value;
+	bool was_open[NUMBERS];
+
+	check_ok(ps_profile_create(&profile, model, here.root));
+	check_ok(ps_region_define(&region, profile, "solve"));
+	for (int number = 0; number < NUMBERS; number++)
+		was_open[number] = is_open(number);
+	here_map_page();
+	if (ps_profile_join(profile) != PS_OK) {
+		ps_test_skip(ps_error_detail());
+		ps_profile_destroy(profile);
+		ps_eventset_destroy(model);
+		return;
+	}
+	touch_in(region);
+	for (int number = 0; number < NUMBERS; number++) {
+		if (!was_open[number] && is_open(number))
+			close(number);
+	}
+	ck_assert_int_eq(ps_region_enter(region), PS_ECLOST);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "ps_profile_leave, ps_profile_join"));
+	ck_assert_uint_eq(ps_region_level(profile), 1);
+	ck_assert_int_eq(ps_profile_leave(profile), PS_ECLOST);
+	check_ok(ps_profile_join(profile));
+	touch_in(region);
+	check_ok(ps_paths_create(&paths, profile));
+	const struct ps_path *path =
+	    ps_path_find(ps_paths_root(paths), &(const char *){"solve"}, 1);
+	check_ok(ps_path_value(path, here.root, HERE_FAULTS, PS_SHARE_EXCLUSIVE, &value));
+	ck_assert_int_ge(value.value, 2 * TOUCHES);
+	ck_assert_int_le(value.value, 2 * TOUCHES + 5);
+	ps_paths_destroy(paths);
+	ps_profile_destroy(profile);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("closed");
@@ -187,5 +238,6 @@ int main(void)
 
 	tcase_add_loop_test(tests, what_is_under_the_numbers_now_is_not_counted, 0, 6);
 	tcase_add_loop_test(tests, another_set_under_the_numbers_counts_on, 0, HERE_MODES);
+	tcase_add_loop_test(tests, a_thread_of_a_profile_leaves_and_joins_anew, 0, HERE_MODES);
 	return here_run_if_counted(suite);
 }
