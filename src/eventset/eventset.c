@@ -347,10 +347,10 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->counters.target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
+	if (set->attribution.method->is_exact)
+		return PS_ATTRIBUTION_EXACT;
 	if (set->attribution.method->split == PS__SPLIT_TIMES)
 		return label_of_time_share(set, why);
-	if (set->attribution.method->split != PS__SPLIT_NOT)
-		return PS_ATTRIBUTION_EXACT;
 	if (set->attribution.switches.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;
 	return set->attribution.only_cpu >= 0 && !set->attribution.has_left ? PS_ATTRIBUTION_PINNED

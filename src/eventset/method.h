@@ -38,6 +38,9 @@ enum ps__split {
 
 struct ps__method {
 	enum ps__split split;
+	/* True if each part was counted on its CPU: ps_eventset_attribution calls the set exact. An
+	 * estimate leaves it out. */
+	bool is_exact;
 	/* Why its labels aren't better. NULL: they are the best. */
 	const char *why;
 	/* Before the events are opened: what they need. NULL only in a method without a rank. A

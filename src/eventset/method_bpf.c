@@ -50,6 +50,7 @@ static bool label_bpf(struct ps_eventset *set, struct ps__fetch *fetch, struct p
 
 const struct ps__method ps__method_bpf = {
     .split = PS__SPLIT_PLACES,
+    .is_exact = true,
     .prepare = prepare_bpf,
     .read = read_bpf,
     .assign = label_bpf,

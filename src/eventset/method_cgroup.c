@@ -144,6 +144,7 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 
 const struct ps__method ps__method_cgroup = {
     .split = PS__SPLIT_PLACES,
+    .is_exact = true,
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
     .assign = ps__set_label_places,

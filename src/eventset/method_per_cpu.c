@@ -285,6 +285,7 @@ static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slo
 
 const struct ps__method ps__method_per_cpu = {
     .split = PS__SPLIT_COUNTERS,
+    .is_exact = true,
     .prepare = ps__set_list_cpus,
     .open_switch_ring = open_switches,
     .start = ps__set_start_instances,

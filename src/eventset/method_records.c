@@ -211,6 +211,7 @@ static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__
 
 const struct ps__method ps__method_records = {
     .split = PS__SPLIT_RECORDS,
+    .is_exact = true,
     .why = "the counts are split by migration records: an interval with more migrations than their "
 	   "ring holds is last-cpu",
     .prepare = check_core_kinds,

@@ -3,6 +3,8 @@
  * Exact attribution: the kernel splits the counts by CPU, a ring tells where the task has been; and
  * what becomes of it when the ring overflows, can't be had, or descriptors are short.
  */
+#include "eventset/eventset.h"
+#include "eventset/method.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -202,6 +204,33 @@ START_TEST(a_mode_that_does_not_exist_is_refused)
 }
 END_TEST
 
+static const struct ps__method *const estimates[] = {
+    &ps__method_last_cpu, &ps__method_bound,      &ps__method_mixed,
+    &ps__method_places,   &ps__method_time_share, &ps__method_looks,
+};
+
+/* A new method is among them until its table says is_exact, however it splits. */
+START_TEST(a_set_is_exact_only_by_a_method_that_says_so)
+{
+	struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
+	const struct ps__method *chosen = set->attribution.method;
+
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+	for (size_t index = 0; index < sizeof estimates / sizeof *estimates; index++) {
+		set->attribution.method = estimates[index];
+		ck_assert_int_ne((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+	}
+	for (int split = PS__SPLIT_NOT; split <= PS__SPLIT_PLACES + 1; split++) {
+		struct ps__method method = {.split = (enum ps__split)split};
+
+		set->attribution.method = &method;
+		ck_assert_int_ne((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+	}
+	set->attribution.method = chosen;
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void add_for_any_means(TCase *tests)
 {
 	tcase_add_test(
@@ -210,6 +239,7 @@ static void add_for_any_means(TCase *tests)
 	tcase_add_test(tests, the_budget_of_descriptors_is_given_back);
 	tcase_add_test(tests, a_watched_task_is_exact_too);
 	tcase_add_test(tests, a_mode_that_does_not_exist_is_refused);
+	tcase_add_test(tests, a_set_is_exact_only_by_a_method_that_says_so);
 }
 
 int main(void)

@@ -107,6 +107,20 @@ START_TEST(one_set_with_events_of_two_packages_gives_each_its_own)
 }
 END_TEST
 
+START_TEST(a_set_with_events_of_two_packages_is_attached_as_its_parts_are)
+{
+	int papi = fake_papi_create(PACKAGE_0, PACKAGE_1, NULL);
+	struct ps_eventset *set = wrap("rapl", papi);
+	const char *why = NULL;
+
+	check_ok(ps_start(set));
+	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_ATTACHED);
+	ck_assert_str_eq(why, "");
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_part(2, PACKAGE_1, 0).attribution, PS_ATTRIBUTION_ATTACHED);
+}
+END_TEST
+
 START_TEST(places_survive_the_end_of_their_topology)
 {
 	int papi = fake_papi_create(PACKAGE_0, PACKAGE_1, NULL);
@@ -225,6 +239,7 @@ int main(void)
 
 	tcase_add_test(tests, energy_of_another_package_goes_there_and_not_to_the_caller);
 	tcase_add_test(tests, one_set_with_events_of_two_packages_gives_each_its_own);
+	tcase_add_test(tests, a_set_with_events_of_two_packages_is_attached_as_its_parts_are);
 	tcase_add_test(tests, places_survive_the_end_of_their_topology);
 	tcase_add_test(tests, no_memory_for_a_place_loses_nothing);
 	tcase_add_test(tests, a_reset_of_energies_is_flagged);
