@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines "Name:\tvalue" of /proc/self/status. */
+/* Lines "Name:\tvalue" of /proc/PID/status. ps__proc_status_read takes the caller's own, from
+ * /proc/self/status; locate/task.c reads that of another task. */
 #ifndef PS_BASE_PROC_STATUS_H
 #define PS_BASE_PROC_STATUS_H
 
@@ -8,7 +9,7 @@
 
 #define PS__PROC_STATUS_BYTES 4096
 
-/* The lines that fit, whole; false, and an empty text, if the file can't be read. */
+/* The caller's lines that fit, whole; false, and an empty text, if the file can't be read. */
 bool ps__proc_status_read(char status[PS__PROC_STATUS_BYTES]);
 
 /* The number of a line; fallback if there is none. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the parts of a reading go, how they are labelled, and that they always sum up to what the
- * kernel counted.
+ * kernel counted: with per-CPU counters, migration records, last-cpu and a task bound to one CPU.
+ * test_exact.c has what must hold for any method that splits a thread's counts; each other method
+ * has a suite of its own.
  */
 #include "support/scene.h"
 #include "support/unmarked.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of /proc/self/status: numbers, texts and capabilities; what isn't there is told apart. */
+/* Lines of /proc/PID/status: numbers, texts and capabilities; what isn't there is told apart. */
 #include "base/proc_status.h"
 #include "support/scene.h"
 
