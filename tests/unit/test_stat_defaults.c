@@ -15,16 +15,15 @@
 static char complaints[4096]; /* the latest ones */
 
 /* Makes the model, and keeps what went to stderr. */
-static struct ps_eventset *events_of(bool is_whole_machine)
+static struct ps_eventset *model_of(const struct stat_options *options)
 {
-	struct stat_options options = {.target.is_whole_machine = is_whole_machine};
 	FILE *file = tmpfile();
 	int old = dup(STDERR_FILENO);
 
 	ck_assert_ptr_nonnull(file);
 	fflush(stderr);
 	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
-	struct ps_eventset *model = stat_events_create(&options);
+	struct ps_eventset *model = stat_events_create(options);
 	fflush(stderr);
 	ck_assert_int_ge(dup2(old, STDERR_FILENO), 0);
 	close(old);
@@ -32,6 +31,11 @@ static struct ps_eventset *events_of(bool is_whole_machine)
 	complaints[fread(complaints, 1, sizeof complaints - 1, file)] = '\0';
 	fclose(file);
 	return model;
+}
+
+static struct ps_eventset *events_of(bool is_whole_machine)
+{
+	return model_of(&(struct stat_options){.target.is_whole_machine = is_whole_machine});
 }
 
 /* Destroys the model. */
@@ -147,6 +151,35 @@ START_TEST(rates_and_cpus_are_told_where_the_cpu_time_is_known)
 }
 END_TEST
 
+START_TEST(an_event_of_a_package_is_refused_but_for_whole_cpus)
+{
+	struct stat_options options = {.target.is_whole_machine = false};
+	struct ps_eventset *model;
+
+	fake_add_event(20, 2);
+	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
+	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
+	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
+	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
+	for (int cpu = 0; cpu < 4; cpu++) {
+		char path[80];
+
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
+		fake_file(path, cpu < 2 ? "0-1\n" : "2-3\n");
+	}
+	ck_assert_int_eq(tool_names_append(&options.events, "power/event=2/"), 0);
+	ck_assert_ptr_null(model_of(&options));
+	ck_assert_msg(strstr(complaints, "counts for a package, not for a command") != NULL, "%s",
+	              complaints);
+	options.target.is_whole_machine = true;
+	model = model_of(&options);
+	ck_assert_msg(model != NULL, "%s", complaints);
+	ps_eventset_destroy(model);
+	tool_names_clear(&options.events);
+}
+END_TEST
+
 START_TEST(the_speed_is_told_where_cycles_and_instructions_are_counted)
 {
 	fake_add_core_pmu(6);
@@ -170,6 +203,7 @@ int main(void)
 	tcase_add_test(tests, whole_cpus_are_counted_by_what_stands_still_when_they_are_idle);
 	tcase_add_test(tests, what_may_not_be_counted_is_said_in_one_line);
 	tcase_add_test(tests, a_tracepoint_that_may_not_be_read_is_said_to_be_left_out);
+	tcase_add_test(tests, an_event_of_a_package_is_refused_but_for_whole_cpus);
 	tcase_add_test(tests, rates_and_cpus_are_told_where_the_cpu_time_is_known);
 	tcase_add_test(tests, the_speed_is_told_where_cycles_and_instructions_are_counted);
 	return scene_run(suite);
