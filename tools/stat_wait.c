@@ -104,7 +104,8 @@ static void wait_look(void *context)
 }
 
 /* An interval is over. Returns whether there is anything left to wait for: the
- * last one is shown when counting has ended. */
+ * last one is shown when counting has ended. What can't be written ends counting,
+ * unless it would leave a command alone. */
 static bool wait_take_interval(struct run *run, uint64_t now)
 {
 	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
@@ -115,11 +116,11 @@ static bool wait_take_interval(struct run *run, uint64_t now)
 	}
 	run->intervals -= run->intervals > 0;
 	stat_count_take(&run->count);
-	stat_wait_show_interval(run, NULL);
+	bool is_shown = stat_wait_show_interval(run, NULL) == 0;
 	/* Intervals that were slept through are part of the one that was just
 	 * shown. */
 	run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
-	return true;
+	return is_shown || run->session->watcher.command;
 }
 
 enum tool_wakeup stat_wait_for_begin(struct run *run)
