@@ -82,11 +82,13 @@ static void launch_complain_pipe(void)
 	              errno == EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
-int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state)
+int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watcher *watcher)
 {
 	int go[2];
 	int failure[2];
 
+	/* Before the pipes, whose ends it must not have. */
+	tool_witness_create(&watcher->witness);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return launch_complain_pipe(), -1;
 	if (pipe2(failure, O_CLOEXEC) < 0) {
@@ -102,7 +104,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const struct too
 		/* The child closes its copy of the writing end of `go`: only
 		 * perfsage has one then, and the child sees when that is closed. */
 		close(go[1]);
-		tool_state_restore(state);
+		tool_state_restore(&watcher->state);
 		launch_be_child(go[0], failure[1], argv);
 	}
 	close(go[0]);

@@ -121,7 +121,9 @@ tools_libtools_la_SOURCES = \
 	tools/trace_file.c \
 	tools/trace_file.h \
 	tools/watcher.c \
-	tools/watcher.h
+	tools/watcher.h \
+	tools/witness.c \
+	tools/witness.h
 if HAVE_OTF2
 tools_libtools_la_SOURCES += tools/trace_otf2.c tools/trace_otf2.h tools/trace_otf2_names.c
 tools_libtools_la_LIBADD = $(OTF2_LIBS)

@@ -163,7 +163,7 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	struct session *session = run->session;
 
 	tool_watcher_hold(&session->watcher);
-	int result = tool_launch_create(launch, session->options.command, &session->watcher.state);
+	int result = tool_launch_create(launch, session->options.command, &session->watcher);
 	/* The counts of earlier runs are still to be shown. */
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);

@@ -106,8 +106,7 @@ static int create_child(struct timeline *timeline, struct tool_launch *launch)
 {
 	/* A child that waits begins with signals held: they aren't for it to handle. */
 	tool_watcher_hold(&timeline->watcher);
-	int result =
-	    tool_launch_create(launch, timeline->options.command, &timeline->watcher.state);
+	int result = tool_launch_create(launch, timeline->options.command, &timeline->watcher);
 	tool_watcher_release(&timeline->watcher);
 	return result;
 }

@@ -193,6 +193,7 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 			close(watcher->processes[index]);
 	}
 	ps__os_free(watcher->processes);
+	tool_witness_destroy(&watcher->witness);
 	if (watcher->signals >= 0)
 		close(watcher->signals);
 	tool_state_restore(&watcher->state);
@@ -265,12 +266,19 @@ static bool watcher_is_of_a_clock(uint32_t number)
 	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
 }
 
-/* The terminal sends its signals to the command as well; what somebody sent to
- * perfsage alone is passed on, and so is the end of a time that was meant for the command. */
-static void watcher_pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
+/* What came to the whole process group has come to the command as well, unless it has left the
+ * group. A limit of perfsage's own processor time isn't the command's. */
+static bool watcher_has_command_got(struct tool_watcher *watcher,
+                                    const struct signalfd_siginfo *info)
 {
-	if (info->ssi_code != SI_KERNEL || watcher_is_of_a_clock(info->ssi_signo))
-		kill(watcher->command, (int)info->ssi_signo);
+	bool is_of_kernel = info->ssi_code == SI_KERNEL;
+
+	if (is_of_kernel && watcher_is_of_a_clock(info->ssi_signo))
+		return false;
+	if (is_of_kernel && info->ssi_signo == SIGXCPU)
+		return true;
+	return tool_witness_saw(&watcher->witness, (int)info->ssi_signo, is_of_kernel) &&
+	       getpgid(watcher->command) == getpgrp();
 }
 
 static bool watcher_take_command(struct tool_watcher *watcher)
@@ -304,8 +312,11 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *
 	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
-		watcher_pass_on(watcher, &info);
-		return false;
+		if (!watcher_has_command_got(watcher, &info))
+			kill(watcher->command, (int)info.ssi_signo);
+		/* Signals without end must not hide the command's. */
+		*wakeup = TOOL_WAKEUP_COMMAND;
+		return watcher_take_command(watcher);
 	}
 	*wakeup = TOOL_WAKEUP_SIGNAL;
 	return true;

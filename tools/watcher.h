@@ -13,6 +13,8 @@
 #ifndef PS_TOOLS_WATCHER_H
 #define PS_TOOLS_WATCHER_H
 
+#include "tools/witness.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,12 +66,13 @@ enum tool_wakeup {
 struct tool_watcher {
 	int signals; /* signalfd */
 	struct tool_state state;
-	sigset_t ending;     /* the signals that are held */
-	pid_t command;       /* 0: none */
-	int wait_status;     /* of the command, when it has ended */
-	struct rusage usage; /* and of all its children that were waited for */
-	int signal;          /* the last one that came */
-	bool has_kept;       /* tool_watcher_until met one: the next tool_watcher_wait returns it */
+	sigset_t ending;             /* the signals that are held */
+	pid_t command;               /* 0: none */
+	int wait_status;             /* of the command, when it has ended */
+	struct rusage usage;         /* and of all its children that were waited for */
+	struct tool_witness witness; /* from the first command on */
+	int signal;                  /* the last one that came */
+	bool has_kept; /* tool_watcher_until met one: the next tool_watcher_wait returns it */
 	enum tool_wakeup kept;
 	/* Called before a command is waited for that may have ended: its files in /proc are still
 	 * there. NULL: nothing */
@@ -117,9 +120,9 @@ struct tool_launch {
 	int failure; /* what the child says: 0 when it waits, errno if its exec failed */
 };
 
-/* Forks a child, and returns when it waits. argv: the command, NULL-terminated. state: what the
- * command is to get as perfsage got it. Returns -1 after a complaint. */
-int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state);
+/* Forks a child, and returns when it waits. argv: the command, NULL-terminated. watcher: what the
+ * command is to get as perfsage got it; it gets its witness. Returns -1 after a complaint. */
+int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 
 /*
  * Lets the child run the command, and makes it the watcher's. 0; or, after a
