@@ -5,6 +5,7 @@
  */
 
 #include "here.h"
+#include "support/small.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where a call takes long, as in an emulator, fewer do. */
+/* Where a call takes long, fewer do. */
 #define CANCELS        25
-#define FEWEST_CANCELS 4u
+#define FEWEST_CANCELS 4
 #define MOST_SECONDS   4.0
 #define ROWS           100000
 
@@ -46,12 +47,13 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static bool is_enough(unsigned round, double began_s)
+static bool is_enough(int round, double began_s)
 {
-	return round >= CANCELS || (round >= FEWEST_CANCELS && now_s() - began_s > MOST_SECONDS);
+	return round >= ps_test_size(CANCELS, FEWEST_CANCELS) ||
+	       (round >= FEWEST_CANCELS && now_s() - began_s > MOST_SECONDS);
 }
 
-static void cancel_amid(struct victim *victim, unsigned round)
+static void cancel_amid(struct victim *victim, int round)
 {
 	pthread_t thread;
 	void *end = NULL;
@@ -60,7 +62,7 @@ static void cancel_amid(struct victim *victim, unsigned round)
 	ck_assert_int_eq(pthread_create(&thread, NULL, run_victim, victim), 0);
 	while (victim->done < 3)
 		usleep(20);
-	usleep(round * 7 % 200);
+	usleep((useconds_t)(round * 7 % 200));
 	ck_assert_int_eq(pthread_cancel(thread), 0);
 	ck_assert_int_eq(pthread_join(thread, &end), 0);
 	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
@@ -81,7 +83,7 @@ START_TEST(a_thread_that_is_cancelled_while_it_reads_leaves_its_counts)
 	here_touch();
 	size_t before = here_count_descriptors();
 	double began_s = now_s();
-	for (unsigned round = 0; !is_enough(round, began_s); round++) {
+	for (int round = 0; !is_enough(round, began_s); round++) {
 		struct ps_value total = {0};
 		struct victim victim = {.work = read_and_accumulate,
 		                        .set = here_faults(here_modes[round % HERE_MODES], ROWS)};
@@ -133,7 +135,7 @@ START_TEST(a_thread_that_is_cancelled_while_it_adds_events_leaves_no_descriptor)
 	ps_eventset_destroy(warm.set);
 	size_t before = here_count_descriptors();
 	double began_s = now_s();
-	for (unsigned round = 0; !is_enough(round, began_s); round++) {
+	for (int round = 0; !is_enough(round, began_s); round++) {
 		struct victim victim = {.work = add_events};
 		check_ok(ps_eventset_create(&victim.set));
 		cancel_amid(&victim, round);
@@ -183,7 +185,7 @@ START_TEST(a_thread_that_is_cancelled_while_it_loads_leaves_no_lock)
 	size_t before = here_count_descriptors();
 
 	double began_s = now_s();
-	for (unsigned round = 0; !is_enough(round, began_s); round++) {
+	for (int round = 0; !is_enough(round, began_s); round++) {
 		struct ps_topology *loaded = NULL;
 		struct victim victim = {.work = load_and_show};
 		cancel_amid(&victim, round * 100);
@@ -195,9 +197,12 @@ START_TEST(a_thread_that_is_cancelled_while_it_loads_leaves_no_lock)
 }
 END_TEST
 
-#define RECORDS 5000
-
 static char log_path[64], other_path[70];
+
+static int record_count(void)
+{
+	return ps_test_size(5000, 1000);
+}
 
 static void write_log(void)
 {
@@ -211,7 +216,7 @@ static void write_log(void)
 	check_ok(ps_start(set));
 	check_ok(ps_log_create(&log, log_path, here.root, NULL));
 	check_ok(ps_log_stream_create(&stream, log, set, &type));
-	for (int record = 0; record < RECORDS; record++) {
+	for (int record = 0; record < record_count(); record++) {
 		check_ok(ps_log_take(stream, 0));
 		check_ok(ps_log_write(stream));
 	}
@@ -234,7 +239,8 @@ static void read_a_log_and_make_one(struct victim *victim)
 	while (ps_log_next(reader, NULL) == PS_OK)
 		records++;
 	ps_log_close(reader);
-	if (records != RECORDS || ps_log_create(&log, other_path, here.root, &options) != PS_OK)
+	if (records != record_count() ||
+	    ps_log_create(&log, other_path, here.root, &options) != PS_OK)
 		abort();
 	ps_log_destroy(log);
 }
@@ -248,7 +254,7 @@ START_TEST(a_thread_that_is_cancelled_amid_logs_leaves_no_descriptor)
 	write_log();
 	size_t before = here_count_descriptors();
 	double began_s = now_s();
-	for (unsigned round = 0; !is_enough(round, began_s); round++) {
+	for (int round = 0; !is_enough(round, began_s); round++) {
 		struct victim victim = {.work = read_a_log_and_make_one};
 		cancel_amid(&victim, round * 30);
 	}

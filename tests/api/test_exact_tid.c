@@ -4,6 +4,7 @@
  * thread's word, and this thread reads. Sees the installed header and the shared library alone.
  */
 #include "support/gone.h"
+#include "support/small.h"
 #include "wander.h"
 
 #include <pthread.h>
@@ -153,9 +154,10 @@ START_TEST(a_watched_thread_that_wanders_is_counted_where_it_was)
 	unsigned seed = 42;
 
 	wander_skip_if_obstructed();
-	start_worker(&worker, wander_cpu(0), 20 * 500 + 100);
+	int moves = ps_test_size(500, 100);
+	start_worker(&worker, wander_cpu(0), 20 * (size_t)moves + 100);
 	open_switch_ring(&watch, &worker);
-	for (int move = 0; move < 500; move++) {
+	for (int move = 0; move < moves; move++) {
 		send(&worker, watch.cpus[wander_random(&seed, 2)]);
 		touch(&worker, (int)wander_random(&seed, 20));
 		if (wander_random(&seed, 5) == 0)

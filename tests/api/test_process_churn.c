@@ -125,7 +125,7 @@ START_TEST(a_process_whose_threads_come_and_go_is_counted_whole)
 {
 	struct ps_topology *topology = NULL;
 	struct churn *churn;
-	int rounds = ps_test_size(100, 8);
+	int rounds = ps_test_size(100, 4);
 
 	wander_skip_if_obstructed();
 	check_ok(ps_topology_load(&topology, NULL));
@@ -170,7 +170,7 @@ START_TEST(threads_that_end_while_they_are_attached_are_left_out)
 {
 	struct ps_topology *topology = NULL;
 	struct churn *churn;
-	int rounds = ps_test_size(20, 6);
+	int rounds = ps_test_size(20, 4);
 
 	wander_skip_if_obstructed();
 	check_ok(ps_topology_load(&topology, NULL));
