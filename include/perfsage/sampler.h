@@ -41,12 +41,12 @@ struct ps_sampler_count {
 /**
  * Opens an event as an attr describes it, with a ring for its records.
  *
- * The event is stopped, unless the attr has disabled 0 or enable_on_exec. Without a modifier, or a
- * setting of exclude_kernel, it falls back to user space where the caller may not observe the
- * kernel. If neither wakeup_events nor wakeup_watermark is set, each record wakes who waits, which
- * costs the observed thread an interrupt; with a high rate set one of them. read_format also gets
- * the two times, and the lost records if the kernel counts them. ps_sampler_attr tells what the
- * event was opened with.
+ * The event is stopped, unless the attr has disabled 0 or enable_on_exec. If the caller may not
+ * observe the kernel, the event is limited to user space, unless a modifier or exclude_user,
+ * exclude_kernel or exclude_hv chose the privilege levels. If neither wakeup_events nor
+ * wakeup_watermark is set, each record wakes the reader, which interrupts the observed thread; at a
+ * high rate set one of them. The bits of read_format for the two times are set, and the one for the
+ * lost records if the kernel counts them. ps_sampler_attr gives what the event was opened with.
  *
  * out - receives the sampler; release it with ps_sampler_destroy
  * attr - any; the sampler keeps a copy
