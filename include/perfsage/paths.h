@@ -196,18 +196,19 @@ PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
 PS_PUBLIC const char *ps_paths_mark_value_name(const struct ps_paths *paths, size_t index);
 
 /**
- * The sum of the numbers that were given in a path under a name.
+ * The count and the sum of the numbers that were given in a path under a name, over all threads
+ * that are in the copy.
  *
  * path - of ps_paths
  * name - the name of ps_region_add_value or PS_MARK_VALUE
  * share - PS_SHARE_EXCLUSIVE: given in the path itself; PS_SHARE_INCLUSIVE: also
  *     in the paths below it
- * out - its size is set by the caller. If no number was given in the path, count
+ * out - its size is set by the caller. If no number was given in these paths, count
  *     is 0
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, share is unknown, or out->size is not set
- *   PS_ENOEVNT - nothing was given under this name in any path
+ *   PS_ENOEVNT - no path of the copy has a number of that name
  */
 PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, enum ps_share share,
                                  struct ps_mark_value *out);
