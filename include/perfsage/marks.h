@@ -12,9 +12,9 @@
  *     }
  *
  * Each module (executable or shared object) has one slot, a hidden variable
- * that is NULL until a listener fills it. An ELF note tells where it is, so that
- * stripped modules and executables without position-independent code are found,
- * too. The idea of a note is that of SystemTap's SDT probes. See ps_marks(3).
+ * that is NULL while no listener is active. An ELF note tells where the slot is,
+ * so that stripped modules and executables without position-independent code are
+ * found, too. SystemTap's SDT probes use notes in the same way. See ps_marks(3).
  *
  * C11, C++11 and later; gcc and clang; ELF on x86-64 and arm64.
  * With -DPERFSAGE_NO_MARKS all marks compile to nothing.
