@@ -3,8 +3,8 @@
  * A topology: the tree of components of a machine, and the owner of all
  * readings that were stored in it.
  *
- * It is built with hwloc (https://www.open-mpi.org/projects/hwloc/) and never
- * changes after load.
+ * The tree is built with hwloc (https://www.open-mpi.org/projects/hwloc/), and
+ * does not change after loading.
  */
 #ifndef PERFSAGE_TOPOLOGY_H
 #define PERFSAGE_TOPOLOGY_H
