@@ -45,15 +45,15 @@ enum ps_scope {
 enum ps_attribution_mode {
 	/* Pinned if the task may run on one CPU only; exact if migration records
 	 * are permitted or there are enough descriptors; otherwise last-cpu. A
-	 * process: exact, by time shares or by looks. */
+	 * process: exact, or estimated by time shares or by looks. */
 	PS_ATTRIBUTE_AUTO = 0,
 	/* The kernel splits by hardware thread; ps_start fails where it can't. */
 	PS_ATTRIBUTE_EXACT,
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
 	/* For a process; any other target counts as with AUTO: */
-	PS_ATTRIBUTE_TIME_SHARE, /* counters for any CPU, shared out by a clock for each CPU */
+	PS_ATTRIBUTE_TIME_SHARE, /* one counter for all CPUs, divided by a clock for each CPU */
 	PS_ATTRIBUTE_BPF,        /* a BPF program counts */
-	PS_ATTRIBUTE_LOOKS       /* as TIME_SHARE, by looks at the tasks in each reading */
+	PS_ATTRIBUTE_LOOKS       /* as TIME_SHARE, but each reading polls /proc for the times */
 };
 
 /** "thread", "core", "cache", "package", "machine"; otherwise "unknown". */
@@ -180,15 +180,15 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
 PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
 
 /**
- * Counts a process: its threads, and the threads and children created from then on.
+ * Counts a process: the threads that it has at ps_start, and all that they create later.
  *
  * The counts are split by hardware thread. ps_start opens the events for each thread that there is
  * (threads x events x CPUs file descriptors), and each reading reads them all. If that exceeds what
- * AUTO may take, or if created tasks would have to copy 256 events or more, the counts are shared
- * out by the time on each CPU (threads x (events + CPUs) descriptors). If that is too much as well,
- * they are shared out by looks at the tasks (threads x events descriptors). ps_eventset(3) tells
- * more. Linux takes the events from set-user-ID and unreadable programs: see ps_eventset_uncounted.
- * Without a /proc of this PID namespace the first thread alone is found: PS_STATUS_INCOMPLETE.
+ * AUTO may take, or if created tasks would have to copy 256 events or more, AUTO divides the counts
+ * by the time on each CPU, as clocks measure it (threads x (events + CPUs) descriptors). If that is
+ * too much as well, readings poll /proc for the times (threads x events descriptors): see
+ * ps_eventset(3). Linux takes the events from set-user-ID and unreadable programs: see
+ * ps_eventset_uncounted. Without /proc of this PID namespace: PS_STATUS_INCOMPLETE.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
@@ -321,8 +321,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * n - the number of events
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set
- *       counts another thread, which is alive
+ *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set is running or has
+ *       unread counts, and counts another thread than the caller, which is alive
  *   PS_ENOTRUN - the set was never started, or its last ps_start failed
  *   PS_PARTIAL (residual was filled), PS_ESYS - as for ps_read
  *
