@@ -67,11 +67,12 @@ static void stat_tell_uncounted(struct run *run)
 	    session->options.format == PS_FORMAT_TEXT && session->output.file.fd == STDERR_FILENO;
 
 	stat_uncounted_take(&run->count);
-	if (has_footer || session->has_shown_uncounted ||
-	    !stat_uncounted_is_any(&run->count.uncounted))
+	const struct stat_uncounted *uncounted = &run->count.uncounted;
+	bool is_any = stat_uncounted_is_any(uncounted) || uncounted->left > 0;
+	if (has_footer || session->has_shown_uncounted || !is_any)
 		return;
 	session->has_shown_uncounted = true;
-	stat_uncounted_complain(&run->count.uncounted);
+	stat_uncounted_complain(uncounted);
 }
 
 /* perfsage failed, or was told to end before there was anything to lose. */

@@ -65,6 +65,8 @@ static void fields_add_quality(struct stat_fields *fields)
 	if (uncounted->programs)
 		fields_add_text(fields, "uncounted_first", uncounted->name);
 	fields_add_number(fields, "uncounted_children", stat_uncounted_children(uncounted));
+	if (uncounted->left > 0)
+		fields_add_number(fields, "tasks_left", (double)uncounted->left);
 }
 
 static void fields_add_heard(struct stat_fields *fields, const struct stat_regions *regions)
@@ -289,6 +291,8 @@ static void json_add_uncounted(struct ps__json *json, const struct stat_uncounte
 	if (uncounted->programs)
 		ps__json_add_string(json, "uncounted_first", uncounted->name);
 	ps__json_add_double(json, "uncounted_children", stat_uncounted_children(uncounted));
+	if (uncounted->left > 0)
+		ps__json_add_integer(json, "tasks_left", uncounted->left);
 }
 
 static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,

@@ -416,6 +416,7 @@ static void footer_show_good(const struct stat_quality *quality, struct ps__buff
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	footer_show_delay(quality, out);
+	stat_uncounted_show_left(&quality->uncounted, out);
 	if (footer_is_good(quality)) {
 		if (!quality->is_of_regions)
 			footer_show_good(quality, out);

@@ -76,6 +76,7 @@ static int start_waiting(struct stat_count *count, pid_t pid)
 	struct ps_eventset *set;
 
 	count->uncounted.is_of_processes = true;
+	count->uncounted.is_of_command = true;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
 	ps_eventset_set_enable_on_exec(set, count->how.method != STAT_METHOD_BPF);

@@ -3,6 +3,7 @@
  * counting. */
 #include "tools/stat.h"
 
+#include "eventset/tasks.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
 #include "tools/stat_times.h"
@@ -25,6 +26,15 @@ static void uncounted_add_set(struct stat_uncounted *sum, struct ps_eventset *se
 	sum->programs += one.programs;
 }
 
+/* The command itself was there when its set began. 0 also if it isn't known. */
+static long uncounted_find_left(struct ps_eventset *set)
+{
+	const struct ps__uncounted *found = ps__set_take_uncounted(set);
+	bool is_known = found && found->tells_created && !*found->why_unknown;
+
+	return is_known && found->created > -1 ? found->created + 1 : 0;
+}
+
 void stat_uncounted_take(struct stat_count *count)
 {
 	struct stat_uncounted *sum = &count->uncounted;
@@ -32,8 +42,10 @@ void stat_uncounted_take(struct stat_count *count)
 	/* The times of a run are not what the kernel counts of programs. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
-	*sum = (struct stat_uncounted){
-	    .is_of_processes = true, .children = sum->children, .is_blind = sum->is_blind};
+	*sum = (struct stat_uncounted){.is_of_processes = true,
+	                               .is_of_command = sum->is_of_command,
+	                               .children = sum->children,
+	                               .is_blind = sum->is_blind};
 	if (count->how.method == STAT_METHOD_WHOLE || stat_method_is_estimate(count->how.method)) {
 		snprintf(sum->why_unknown, sizeof sum->why_unknown,
 		         "--method %s doesn't see programs that the kernel does not count, as "
@@ -43,6 +55,8 @@ void stat_uncounted_take(struct stat_count *count)
 	}
 	for (size_t index = 0; index < count->set_count; index++)
 		uncounted_add_set(sum, count->sets[index]);
+	if (sum->is_of_command && count->set_count == 1)
+		sum->left = uncounted_find_left(count->sets[0]);
 }
 
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one)
@@ -57,6 +71,7 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 	first.programs = sum->programs + one->programs;
 	first.children = one->children > sum->children ? one->children : sum->children;
 	first.is_blind = one->is_blind || sum->is_blind;
+	first.left = sum->left + one->left;
 	*sum = first;
 }
 
@@ -93,13 +108,35 @@ void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__
 	               (int)uncounted->pid);
 }
 
+static void uncounted_describe_left(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+{
+	ps__buffer_add(out, "%ld task%s ran on when the command had ended: counted until then",
+	               uncounted->left, uncounted->left > 1 ? "s" : "");
+}
+
+void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+{
+	if (uncounted->left <= 0)
+		return;
+	stat_footer_line("left", out);
+	uncounted_describe_left(uncounted, out);
+	ps__buffer_add(out, "\n");
+}
+
 void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 {
-	struct ps__buffer text = {0};
+	struct ps__buffer programs = {0}, left = {0};
 
-	stat_uncounted_describe(uncounted, &text);
-	tool_complain("not counted: %s", ps__buffer_text(&text));
-	ps__buffer_clear(&text);
+	if (stat_uncounted_is_any(uncounted)) {
+		stat_uncounted_describe(uncounted, &programs);
+		tool_complain("not counted: %s", ps__buffer_text(&programs));
+	}
+	if (uncounted->left > 0) {
+		uncounted_describe_left(uncounted, &left);
+		tool_complain("%s", ps__buffer_text(&left));
+	}
+	ps__buffer_clear(&programs);
+	ps__buffer_clear(&left);
 }
 
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target)

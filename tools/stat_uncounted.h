@@ -14,12 +14,14 @@ struct stat_target;
 
 struct stat_uncounted {
 	bool is_of_processes; /* else whole CPUs are counted, whatever runs there */
+	bool is_of_command;   /* and of what it creates */
 	size_t programs;      /* that began, and from which the kernel took the counters */
 	pid_t pid;            /* of the first */
 	char name[16];
 	char why_unknown[320]; /* why there may be others; "" if there are none */
 	size_t children;       /* that ran already when processes were attached */
 	bool is_blind;         /* whether there were any is not known */
+	long left;             /* tasks of the command that ran on when it had ended */
 };
 
 /* Asks the event sets. To be called some times a second while they count, as
@@ -43,7 +45,10 @@ bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
-/* Says it on stderr. */
+/* Says it on stderr, if there is anything. */
 void stat_uncounted_complain(const struct stat_uncounted *uncounted);
+
+/* Adds a line of the tasks that are left, if there are any. */
+void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
 #endif

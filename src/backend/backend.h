@@ -94,6 +94,8 @@ struct ps__uncounted {
 	pid_t pid; /* of the first */
 	char name[16];
 	char why_unknown[160]; /* why there may be others; "" if there are none */
+	bool tells_created;
+	long created; /* tasks since the start, less those that have ended since */
 };
 
 struct ps__backend;

@@ -50,7 +50,8 @@ struct ps__perf_execs {
 	bool was_stopped; /* the leaders were off for a while */
 };
 
-/* All records begin so that are of interest: EXIT has the parent's pid in the place of the tid. */
+/* All records begin so that are of interest: FORK and EXIT have the parent's pid in the place of
+ * the tid. */
 struct task_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -130,7 +131,11 @@ void ps__perf_note_exec(struct ps__perf *perf, const void *bytes)
 		if (begun)
 			forget_begun(execs, begun);
 		return;
+	case PERF_RECORD_FORK:
+		execs->found.created++;
+		return;
 	case PERF_RECORD_EXIT:
+		execs->found.created--;
 		note_ended(execs, (pid_t)record->exit_tid);
 		return;
 	default:
@@ -238,6 +243,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 	perf->execs = ps__os_calloc(1, sizeof *perf->execs);
 	if (!perf->execs)
 		return ps__fail_memory("the programs of a process");
+	perf->execs->found.tells_created = true;
 	perf->execs->rings = ps__os_calloc(perf->target.instance_count, sizeof *perf->execs->rings);
 	if (!perf->execs->rings)
 		return ps__fail_memory("the programs of a process");
