@@ -72,7 +72,8 @@ enum ps_record_has {
 	PS_RECORD_HAS_TEXT = 1 << 26,
 	PS_RECORD_HAS_INODE = 1 << 27,        /* body.mapping: device and inode */
 	PS_RECORD_HAS_BUILD_ID = 1 << 28,     /* body.mapping.build_id */
-	PS_RECORD_HAS_BRANCH_INDEX = 1 << 29, /* sample.branches.index */
+	PS_RECORD_HAS_BRANCH_INDEX = 1 << 29, /* sample.branches.index; not where the kernel had no
+	                                         branch stack for the sample */
 	PS_RECORD_HAS_SAMPLE_ID = 1 << 30     /* sample_id */
 };
 

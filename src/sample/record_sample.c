@@ -59,13 +59,21 @@ static void sample_take_first(struct ps__cursor *cursor, uint64_t type, struct p
 		record->period = ps__cursor_u64(cursor);
 }
 
+/* Does the index stand behind the count 0, too? An event that took no branch stack has the count 0
+ * alone; for a stack without branches the kernel writes the index as well. */
+enum empty_stack {
+	WITH_INDEX,
+	WITHOUT_INDEX
+};
+
 static void sample_take_branches(struct ps__cursor *cursor, const struct ps_record_config *config,
-                                 struct ps_record *record)
+                                 enum empty_stack empty, struct ps_record *record)
 {
 	struct ps_record_branches *branches = &record->sample.branches;
 	uint64_t count = ps__cursor_u64(cursor);
 
-	if (config->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) {
+	if (config->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX &&
+	    (count || empty == WITH_INDEX)) {
 		branches->index = ps__cursor_u64(cursor);
 		record->has |= PS_RECORD_HAS_BRANCH_INDEX;
 	}
@@ -98,7 +106,7 @@ static void sample_take_stack(struct ps__cursor *cursor, struct ps_record *recor
 
 /* The fields whose size the record itself tells, but for the AUX area's, which come last. */
 static void sample_take_sized(struct ps__cursor *cursor, const struct ps_record_config *config,
-                              struct ps_record *record)
+                              enum empty_stack empty, struct ps_record *record)
 {
 	uint64_t type = config->sample_type;
 
@@ -109,7 +117,7 @@ static void sample_take_sized(struct ps__cursor *cursor, const struct ps_record_
 	if (type & PERF_SAMPLE_RAW)
 		record->sample.raw = ps__cursor_bytes(cursor, ps__cursor_u32(cursor));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		sample_take_branches(cursor, config, record);
+		sample_take_branches(cursor, config, empty, record);
 	if (type & PERF_SAMPLE_REGS_USER)
 		sample_take_registers(cursor, config->sample_regs_user,
 		                      &record->sample.user_registers);
@@ -143,6 +151,19 @@ static void sample_take_last(struct ps__cursor *cursor, const struct ps_record_c
 		record->sample.aux = ps__cursor_bytes(cursor, ps__cursor_u64(cursor));
 }
 
+static void sample_take_rest(struct ps__cursor *cursor, const struct ps_record_config *config,
+                             enum empty_stack empty, struct ps_record *record)
+{
+	if (config->sample_type & ~(uint64_t)FIRST_FIELDS) {
+		sample_take_sized(cursor, config, empty, record);
+		sample_take_last(cursor, config, record);
+	}
+	/* A sample has no padding: what is left over belongs to a field that config doesn't name.
+	 */
+	if (ps__cursor_left(cursor))
+		ps__cursor_fail(cursor, "it is longer than its fields");
+}
+
 void ps__record_take_sample(struct ps__cursor *cursor, const struct ps_record_config *config,
                             struct ps_record *record)
 {
@@ -152,12 +173,14 @@ void ps__record_take_sample(struct ps__cursor *cursor, const struct ps_record_co
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		record->has |= PS_RECORD_HAS_ID;
 	sample_take_first(cursor, type, record);
-	if (type & ~(uint64_t)FIRST_FIELDS) {
-		sample_take_sized(cursor, config, record);
-		sample_take_last(cursor, config, record);
+	const unsigned char *rest = cursor->at;
+	sample_take_rest(cursor, config, WITH_INDEX, record);
+	/* Only the record's size tells whether there is an index. */
+	if (cursor->fault && record->has & PS_RECORD_HAS_BRANCH_INDEX) {
+		cursor->at = rest;
+		cursor->fault = NULL;
+		record->has &= ~(uint64_t)PS_RECORD_HAS_BRANCH_INDEX;
+		memset(&record->sample, 0, sizeof record->sample);
+		sample_take_rest(cursor, config, WITHOUT_INDEX, record);
 	}
-	/* A sample has no padding: what is left over belongs to a field that config doesn't name.
-	 */
-	if (ps__cursor_left(cursor))
-		ps__cursor_fail(cursor, "it is longer than its fields");
 }

@@ -159,6 +159,59 @@ START_TEST(empty_stacks_and_registers_are_no_faults)
 }
 END_TEST
 
+/* A sample whose branch stack has no branch, with the index or without, among other fields. */
+static void take_no_branches(int is_swapped, bool has_index, uint64_t stack_bytes)
+{
+	config_of(is_swapped, PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK |
+	                          PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT);
+	record_begin(&bytes, is_swapped, PS_RECORD_SAMPLE, 0);
+	record_put64(&bytes, 1);
+	record_put64(&bytes, 401);
+	record_put64(&bytes, 0);
+	if (has_index)
+		record_put64(&bytes, 301);
+	record_put64(&bytes, stack_bytes);
+	for (uint64_t word = 0; word < stack_bytes / 8; word++)
+		record_put64(&bytes, 88);
+	if (stack_bytes)
+		record_put64(&bytes, 5);
+	record_put64(&bytes, 77);
+	record_finish(&bytes);
+	parsed();
+}
+
+/* The kernel writes the count 0 alone for a sample that has no branch stack at all. */
+START_TEST(an_empty_branch_stack_has_an_index_or_none)
+{
+	for (int has_index = 0; has_index < 2; has_index++) {
+		for (uint64_t stack_bytes = 0; stack_bytes < 32; stack_bytes += 8) {
+			take_no_branches(_i, has_index, stack_bytes);
+			ck_assert_int_eq((record.has & PS_RECORD_HAS_BRANCH_INDEX) != 0, has_index);
+			ck_assert_uint_eq(record.sample.branches.index, has_index ? 301 : 0);
+			ck_assert_uint_eq(record.sample.branches.count, 0);
+			ck_assert_uint_eq(record.sample.callchain.count, 1);
+			ck_assert_uint_eq(record.sample.user_stack.size, stack_bytes);
+			ck_assert_uint_eq(record.sample.user_stack_used, stack_bytes ? 5 : 0);
+			ck_assert_uint_eq(record.sample.weight, 77);
+		}
+	}
+}
+END_TEST
+
+/* It is there with each branch, so this is no stack without one. */
+START_TEST(a_branch_without_the_index_is_refused)
+{
+	config_of(_i, PERF_SAMPLE_BRANCH_STACK);
+	config.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX;
+	record_begin(&bytes, _i, PS_RECORD_SAMPLE, 0);
+	record_put64(&bytes, 1);
+	for (uint64_t word = 0; word < 3; word++)
+		record_put64(&bytes, 311);
+	record_finish(&bytes);
+	check_fails(ps_record_parse(&config, bytes.at, bytes.size, &record), PS_EINVAL);
+}
+END_TEST
+
 START_TEST(a_record_at_any_address_is_the_same)
 {
 	unsigned char room[RECORD_BYTES_MOST + 8];
@@ -186,6 +239,8 @@ int main(void)
 	tcase_add_loop_test(tests, a_sample_with_all_25_fields_has_each_of_them, 0, 2);
 	tcase_add_loop_test(tests, each_field_of_a_sample_stands_alone_and_can_be_left_out, 0, 2);
 	tcase_add_loop_test(tests, empty_stacks_and_registers_are_no_faults, 0, 2);
+	tcase_add_loop_test(tests, an_empty_branch_stack_has_an_index_or_none, 0, 2);
+	tcase_add_loop_test(tests, a_branch_without_the_index_is_refused, 0, 2);
 	tcase_add_loop_test(tests, a_record_at_any_address_is_the_same, 0, 2);
 	return scene_run(suite);
 }
