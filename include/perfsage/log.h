@@ -81,10 +81,11 @@ struct ps_log_options {
  *       topology was loaded from a damaged file; options->size isn't set; a flag
  *       is unknown; block_bytes or ring_bytes is too large; or the ring has less
  *       than 2 blocks
- *   PS_ESYS - the file exists; it would be replaced, but is not a log, is still
- *       open for writing or may not be written; the file can't be created or
- *       written; or hwloc can't write its own XML (ps_error_detail() gives the
- *       reason)
+ *   PS_ESYS - the file exists; it would be replaced, but is not a log, is a
+ *       symbolic link, is still open for writing or may not be written; the file
+ *       can't be created or written; or hwloc can't write its own XML
+ *       (ps_error_detail() gives the reason)
+ *   PS_ECOUNT - no file descriptor is left; one is kept
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Writes the topology to the file.

@@ -76,6 +76,7 @@ struct ps_log_value {
  *   PS_EINVAL - an argument is NULL; the file is not a log, was written on a machine of the other
  *       byte order or by a later version, or its header is damaged
  *   PS_ESYS - the file can't be read
+ *   PS_ECOUNT - no file descriptor is left; one is kept
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Looks at each block of the file.

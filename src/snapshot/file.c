@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a log: made where there is none, filled, and made longer. It is the user's, so it
  * doesn't go through the OS seam. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "snapshot/log.h"
@@ -22,6 +23,10 @@
 
 static int file_fail(const char *path, int error)
 {
+	if (error == EMFILE || error == ENFILE)
+		return ps__fail(PS_ECOUNT,
+		                "the log '%s' can't be made: %s: " PS__ADVICE_DESCRIPTORS, path,
+		                strerror(error));
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
@@ -78,15 +83,29 @@ static int file_fail_busy(const char *path)
 	                path);
 }
 
+/* The path is there: it could not be created. Directories, sockets and devices without a driver
+ * can't be opened for writing either. */
 static int file_fail_to_open(const char *path, int error)
 {
-	if (error != EACCES && error != EPERM && error != EROFS)
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+		return file_fail(path, error);
+	case EISDIR:
+	case ENXIO:
+	case ENODEV:
 		return file_fail_other(path);
-	return ps__fail(
-	    PS_ESYS,
-	    "'%s' is there, and isn't replaced, as it can't be opened for writing (%s): "
-	    "choose another name",
-	    path, strerror(error));
+	case ELOOP:
+		return ps__fail(PS_ESYS,
+		                "'%s' is a symbolic link, and isn't replaced: give the name of the "
+		                "log that it leads to, or choose another name",
+		                path);
+	default:
+		return ps__fail(PS_ESYS,
+		                "'%s' is there, and isn't replaced, as it can't be opened for "
+		                "writing (%s): choose another name",
+		                path, strerror(error));
+	}
 }
 
 /* Its writer has locked a log before it is recognized as one, so nobody else writes to the log

@@ -3,6 +3,7 @@
  * records is told by their numbers. */
 #include "snapshot/reader.h"
 
+#include "base/advice.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -18,6 +19,10 @@ static int open_file(struct ps_log_reader *reader, const char *path)
 	if (!reader->path)
 		return ps__fail_memory("the name of a log");
 	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (reader->fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return ps__fail(PS_ECOUNT,
+		                "the log '%s' can't be opened: %s: " PS__ADVICE_DESCRIPTORS, path,
+		                strerror(errno));
 	if (reader->fd < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be opened: %s", path, strerror(errno));
 	ps__file_id_of(reader->fd, &reader->id);

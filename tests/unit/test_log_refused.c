@@ -48,7 +48,12 @@ START_TEST(no_file_but_an_older_log_is_replaced)
 	ck_assert_int_eq(rename(log_path, target), 0);
 	ck_assert_int_eq(symlink(target, log_path), 0);
 	check_fails(ps_log_create(&log, log_path, scene.root, &replace), PS_ESYS);
+	check_detail("symbolic link");
 	ck_assert_int_eq(unlink(log_path) | unlink(target), 0);
+	ck_assert_int_eq(mkdir(log_path, 0700), 0);
+	check_fails(ps_log_create(&log, log_path, scene.root, &replace), PS_ESYS);
+	check_detail("no log of perfsage");
+	ck_assert_int_eq(rmdir(log_path), 0);
 	check_fails(ps_log_create(&log, "/nowhere/log", scene.root, NULL), PS_ESYS);
 	check_detail("/nowhere/log");
 }
@@ -128,6 +133,47 @@ START_TEST(a_log_that_may_not_be_written_is_not_replaced)
 	ck_assert_int_eq(result, PS_ESYS);
 	check_detail("can't be opened for writing");
 	ck_assert_int_eq(log_size(), size);
+}
+END_TEST
+
+/* Where only so many more descriptors can be opened. */
+static void check_lack(int (*call)(void), int left)
+{
+	struct rlimit limit, low;
+	int next = dup(0);
+
+	close(next);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = (struct rlimit){(rlim_t)(next + left), limit.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+	int result = call();
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_int_eq(result, PS_ECOUNT);
+	check_detail("ulimit -n");
+}
+
+static int replace_log(void)
+{
+	const struct ps_log_options replace = {.size = sizeof replace, .flags = PS_LOG_REPLACE};
+	struct ps_log *log;
+
+	return ps_log_create(&log, log_path, scene.root, &replace);
+}
+
+static int open_log(void)
+{
+	struct ps_log_reader *reader;
+
+	return ps_log_open(&reader, log_path);
+}
+
+/* The second one is for the log that replaces the older one. */
+START_TEST(a_lack_of_descriptors_is_told)
+{
+	check_lack(replace_log, 0);
+	ps_log_destroy(log_of(NULL));
+	check_lack(replace_log, 1);
+	check_lack(open_log, 0);
 }
 END_TEST
 
@@ -384,6 +430,7 @@ int main(void)
 	tcase_add_test(tests, a_log_that_is_written_to_is_not_replaced);
 	tcase_add_test(tests, a_log_on_nfs_that_is_written_to_is_not_replaced);
 	tcase_add_test(tests, a_log_that_may_not_be_written_is_not_replaced);
+	tcase_add_test(tests, a_lack_of_descriptors_is_told);
 	tcase_add_test(tests, an_older_log_stays_if_the_new_one_fails);
 	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
 	tcase_add_test(tests, bad_types_are_refused);
