@@ -30,15 +30,25 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
-/* Another file that the program opened under the number must not be written to. */
-static int file_check(const struct ps__log_file *file)
+/* Beyond its limit of file sizes a process gets a signal that ends it. */
+static bool file_is_allowed(size_t end)
 {
-	if (ps__file_id_is(file->fd, &file->id))
-		return PS_OK;
-	return ps__fail(PS_ECLOST,
-	                "the program has closed the descriptor of the log '%s': what needs "
-	                "another block of the file is lost; create logs after that",
-	                file->path);
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	ps__os.getrlimit(RLIMIT_FSIZE, &limit);
+	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+/* May bytes up to this end be written? Each call that writes to a block, or makes one, begins with
+ * it. Another file that the program opened under the number must not be written to. */
+static int file_check(const struct ps__log_file *file, size_t end)
+{
+	if (!ps__file_id_is(file->fd, &file->id))
+		return ps__fail(PS_ECLOST,
+		                "the program has closed the descriptor of the log '%s': what needs "
+		                "another block of the file is lost; create logs after that",
+		                file->path);
+	return file_is_allowed(end) ? PS_OK : file_fail(file->path, EFBIG);
 }
 
 static bool file_is_log(int fd)
@@ -240,7 +250,7 @@ int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_
 {
 	const char *from = bytes;
 	size_t done = 0;
-	int result = file_check(file);
+	int result = file_check(file, offset + size_bytes);
 
 	if (result != PS_OK)
 		return result;
@@ -259,7 +269,7 @@ int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t si
 {
 	struct iovec pieces[MOST_PIECES];
 	size_t end = offset + size_bytes;
-	int result = file_check(file);
+	int result = file_check(file, end);
 
 	for (size_t piece = 0; piece < MOST_PIECES; piece++)
 		pieces[piece] = (struct iovec){file->zeros, PS__LOG_ALIGNMENT};
@@ -280,15 +290,6 @@ int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t si
 	return result;
 }
 
-/* Beyond its limit of file sizes a process gets a signal that ends it. */
-static bool file_is_allowed(size_t end)
-{
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	ps__os.getrlimit(RLIMIT_FSIZE, &limit);
-	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
-}
-
 void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 {
 	const struct ps__log_close close = ps__log_close_of(blocks);
@@ -304,15 +305,13 @@ void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes)
 {
-	int error = EFBIG, result = file_check(file);
+	int error, result = file_check(file, offset + size_bytes);
 
 	if (result != PS_OK)
 		return result;
-	if (file_is_allowed(offset + size_bytes)) {
-		do
-			error = posix_fallocate(file->fd, (off_t)offset, (off_t)size_bytes);
-		while (error == EINTR);
-	}
+	do
+		error = posix_fallocate(file->fd, (off_t)offset, (off_t)size_bytes);
+	while (error == EINTR);
 	if (error == 0)
 		return PS_OK;
 	/* What a full disk had room for, if the file ended there: no block of zeros stays. */

@@ -6,6 +6,7 @@
 #include "support/unmarked.h"
 #include "test_log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #define BLOCK 65536
@@ -69,6 +70,32 @@ START_TEST(what_was_lost_in_overwritten_blocks_is_not_known)
 	ck_assert_uint_eq(info.records + info.dropped, 25000);
 	ps_log_stream_destroy(stream);
 	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The ring has its size already, but a write beyond the limit is a signal that ends the program. */
+START_TEST(a_limit_of_file_sizes_that_came_later_loses_records)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = ring_of(3);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	limit_files(BLOCK);
+	uint64_t lost = write_many(stream, 5000);
+	ck_assert_uint_gt(lost, 0);
+	check_detail(strerror(EFBIG));
+	ck_assert_uint_eq(ps_log_lost(log), lost);
+	struct ps_log_info info = read_all(false);
+	ck_assert_uint_eq(info.missing, lost);
+	ck_assert_uint_eq(info.records, 5000 - lost);
+	limit_files(RLIM_INFINITY);
+	ck_assert_uint_eq(write_many(stream, 1), 0);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	info = read_all(false);
+	ck_assert_uint_eq(info.missing, lost);
+	ck_assert_uint_eq(info.records, 5001 - lost);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -166,6 +193,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "ring", log_setup, log_teardown);
 
 	tcase_add_test(tests, what_was_lost_in_overwritten_blocks_is_not_known);
+	tcase_add_test(tests, a_limit_of_file_sizes_that_came_later_loses_records);
 	tcase_add_test(tests, what_was_lost_before_the_first_block_is_missing);
 	tcase_add_test(tests, the_records_of_a_damaged_oldest_block_are_missing);
 	tcase_add_test(tests, what_is_overwritten_while_it_is_read_is_dropped);
