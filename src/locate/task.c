@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds where another task was last seen: the 39th field of its stat file in /proc, read by a kept
- * descriptor. */
+/* Reads another task's stat file in /proc by a kept descriptor: where it was last seen (the 39th
+ * field), its times, parent and flags. And the Tgid of its status file. */
 #include "base/advice.h"
 #include "base/cancel.h"
 #include "base/error.h"
