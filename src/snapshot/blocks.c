@@ -2,7 +2,7 @@
 /*
  * The blocks of a log. A stream maps the one it writes to, so that what was written is the kernel's
  * whatever ends the process. Its place on the disk is reserved before: a full disk is an error
- * here, and no signal later.
+ * here, and no signal later. ps_log(3) has the exceptions.
  */
 #include "base/cancel.h"
 #include "base/error.h"
@@ -85,6 +85,23 @@ static void take_back(struct ps_log *log, size_t index)
 		ps__log_file_write(&log->file, &empty, offset_of(&log->file, index), sizeof empty);
 }
 
+/* Makes the pages, or each one that is written to would be a fault that is counted. On a file
+ * system that copies on write they get their space only here, and a store for which none is left
+ * would end the program by SIGBUS. Kernels before 5.14 can't. */
+static int make_pages(const struct ps__log_file *file, void *memory)
+{
+	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+		return PS_OK;
+	/* What would be SIGBUS. */
+	if (errno == EFAULT)
+		return ps__fail(
+		    PS_ESYS,
+		    "the log '%s' can't be written: no space is left for a block on its "
+		    "disk, or the disk has an error",
+		    file->path);
+	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", file->path, strerror(errno));
+}
+
 static int map(const struct ps__log_file *file, struct ps__log_page *page)
 {
 	/* The zeros are written, though the file may have them already: pages that are made so many
@@ -99,12 +116,12 @@ static int map(const struct ps__log_file *file, struct ps__log_page *page)
 	if (memory == MAP_FAILED)
 		return ps__fail(PS_ESYS, "a block of the log '%s' can't be mapped: %s", file->path,
 		                strerror(errno));
-	/* Or each page that is written to would be a fault that is counted. Kernels before 5.14
-	 * can't. */
-	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) < 0)
-		errno = 0;
-	page->block = memory;
-	return PS_OK;
+	result = make_pages(file, memory);
+	if (result == PS_OK)
+		page->block = memory;
+	else
+		munmap(memory, file->block_bytes);
+	return result;
 }
 
 static int take_block(struct ps_log *log, struct ps__log_page *out)

@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -182,6 +184,19 @@ static unsigned char *file_zeros(void)
 	return zeros;
 }
 
+/* A file system that copies on write takes new space whenever a page that it has written out is
+ * stored to again. If none is left, the store is a signal that ends the program. btrfs leaves a
+ * file's data in place if it is told so while the file is empty; others refuse. */
+static void file_keep_in_place(int fd)
+{
+	int flags;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0 || flags & FS_NOCOW_FL)
+		return;
+	flags |= FS_NOCOW_FL;
+	ioctl(fd, FS_IOC_SETFLAGS, &flags);
+}
+
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace)
 {
 	file->beside = NULL;
@@ -202,6 +217,7 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 	ps__file_id_of(file->fd, &file->id);
 	/* The file is empty, so nobody takes it for a log yet. */
 	file_lock(file->fd);
+	file_keep_in_place(file->fd);
 	file->path = ps__os_strdup(path);
 	file->zeros = file_zeros();
 	if (file->path && file->zeros)

@@ -139,6 +139,7 @@ unit_tests = \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_refused \
 	tests/unit/test_log_ring \
+	tests/unit/test_log_space \
 	tests/unit/test_session \
 	tests/unit/test_session_attach \
 	tests/unit/test_session_faults \
