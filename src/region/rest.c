@@ -21,7 +21,8 @@
 struct rest {
 	struct ps_paths *paths;
 	const struct ps__member *member;
-	struct ps_path *path;      /* what the counts belong to */
+	const struct ps__node *counted; /* what the thread counted to when that began */
+	struct ps_path *path;           /* what the counts belong to */
 	struct ps_path *innermost; /* and the time: another one where the last boundary failed */
 	bool has_failed;
 	const struct ps__recording *recording;
@@ -207,6 +208,9 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 		return -1;
 	if (rest_has_gone_on(rest->member, begun) || rest_has_failed_since(rest))
 		return 1;
+	/* A boundary changes the level behind its nodes. */
+	if (ps__member_counted_by_other(rest->member) != rest->counted)
+		return 1;
 	if (rest->has_failed)
 		rest_doubt(rest);
 	for (size_t index = 0; index < rest->count && added == 0; index++)
@@ -222,7 +226,8 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 {
 	const struct ps__node *node = ps__member_counted_by_other(member);
 	const struct ps__node *failed = node ? ps__member_failed_by_other(member, node) : NULL;
-	struct rest rest = {.paths = paths, .member = member, .has_failed = failed != NULL};
+	struct rest rest = {
+	    .paths = paths, .member = member, .counted = node, .has_failed = failed != NULL};
 	struct ps__peeked *peeked = NULL;
 
 	rest.innermost = node ? node->path : NULL;
