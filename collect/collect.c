@@ -307,7 +307,7 @@ static int collect_set_handlers(void)
 	if (collect.has_handlers)
 		return PS_OK;
 	if (pthread_atfork(collect_before_fork, collect_after_fork, collect_after_fork) != 0 ||
-	    atexit(collect_at_exit) != 0)
+	    atexit(collect_at_exit) != 0 || at_quick_exit(collect_at_exit) != 0)
 		return ps__fail_memory("the report at exit");
 	collect.has_handlers = true;
 	return PS_OK;
@@ -386,9 +386,6 @@ static void collect_finish(void)
 
 int ps_collect_end(void)
 {
-	/* It takes the lock that is taken here. */
-	if (!is_inside)
-		collect_flush_stop();
 	if (!collect_enter())
 		return ps__fail(PS_ECNFLCT, "ps_collect_end: a signal handler has interrupted "
 		                            "another call of the collector");
@@ -396,5 +393,7 @@ int ps_collect_end(void)
 	int result = collect_end(true);
 	ps__cancel_release(cancel);
 	collect_leave();
+	/* Behind the report: a signal that comes while it is written waits for it. */
+	collect_flush_stop();
 	return result;
 }
