@@ -26,8 +26,9 @@ struct ps_log_info {
 	/* Numbers of records, up to the one that ps_log_next has reached: */
 	uint64_t records; /* that ps_log_next gave */
 	uint64_t missing; /* that were written, or could not be written, and aren't there */
-	/* Those before the oldest block of a ring: they made room for newer ones, or could not be
-	 * written. How many could not isn't known, and they are not in `missing` */
+	/* Those before the oldest block of a ring, and of blocks that were overwritten while it was
+	 * read: they made room for newer ones, or could not be written. How many could not isn't
+	 * known, and they are not in `missing` */
 	uint64_t dropped;
 };
 

@@ -149,14 +149,30 @@ const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
 	return source && index < source->info.field_count ? source->fields[index] : NULL;
 }
 
+/* A ring's writer takes its blocks again. Nobody else changes a block that is in use. */
+static bool may_be_reused(const struct ps_log_reader *reader)
+{
+	return reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED;
+}
+
+/* Was the stream's block before overwritten while blocks were listed, or since? Then another one is
+ * missing in the list, and none was damaged. */
+static bool is_behind_reused(const struct ps_log_reader *reader, const struct ps__log_entry *entry)
+{
+	return reader->cursor.is_behind_reused ||
+	       (may_be_reused(reader) && reader->damaged == 0 &&
+	        entry->block.sequence > entry[-1].block.sequence + 1);
+}
+
 /* Some records before a block are not there. In a ring, those before a stream's oldest block were
  * overwritten, unless it is the stream's first one; so was the number of records lost there. */
-static void note_gap(struct ps_log_reader *reader, const struct ps__log_block *block,
+static void note_gap(struct ps_log_reader *reader, const struct ps__log_entry *entry,
                      bool is_oldest)
 {
 	struct ps__log_source *source = reader->cursor.source;
-	uint64_t count = block->first - source->expected;
-	bool is_overwritten = is_oldest ? block->sequence > 0 : reader->cursor.is_behind_reused;
+	uint64_t count = reader->cursor.block.first - source->expected;
+	bool is_overwritten =
+	    is_oldest ? entry->block.sequence > 0 : is_behind_reused(reader, entry);
 
 	if (reader->header.ring_blocks && is_overwritten)
 		source->info.dropped += count;
@@ -246,7 +262,7 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->source = source;
 	/* A full record comes first; but if some are missing, there is none before it. */
 	if (cursor->block.first > source->expected) {
-		note_gap(reader, &cursor->block, is_oldest);
+		note_gap(reader, entry, is_oldest);
 		forget(cursor);
 	}
 	cursor->is_behind_reused = false;
@@ -257,11 +273,10 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->end = reader->buffer + reader->header.block_bytes / sizeof(uint64_t);
 }
 
-/* A block isn't any more what it was when the blocks were listed. A ring's writer takes its blocks
- * again. Nobody else changes a block that is in use. */
+/* A block isn't any more what it was when the blocks were listed. */
 static void note_change(struct ps_log_reader *reader)
 {
-	if (reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED)
+	if (may_be_reused(reader))
 		reader->cursor.is_behind_reused = true;
 	else
 		note_damage(reader);
@@ -274,15 +289,14 @@ static int next_block(struct ps_log_reader *reader)
 
 	while (cursor->next_entry < reader->entry_count) {
 		const struct ps__log_entry *entry = &reader->entries[cursor->next_entry++];
-		bool is_cut;
-		int result = ps__log_read_block(reader, entry->index, &is_cut);
+		bool is_cut, is_changed;
+		int result = ps__log_read_block(reader, entry, &is_cut, &is_changed);
 		if (result != PS_OK)
 			return result;
 		if (is_cut)
 			reader->end = PS_LOG_END_CUT;
-		memcpy(&cursor->block, reader->buffer, sizeof cursor->block);
-		if (memcmp(&cursor->block, &entry->block,
-		           offsetof(struct ps__log_block, records)) == 0) {
+		if (!is_changed) {
+			memcpy(&cursor->block, reader->buffer, sizeof cursor->block);
 			begin_block(reader, entry);
 			return PS_OK;
 		}

@@ -89,8 +89,10 @@ int ps__log_list_blocks(struct ps_log_reader *reader);
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes);
 /* Reads a block into the buffer. *is_cut: the file has become shorter than the block, since the
- * blocks were listed. PS_ESYS. */
-int ps__log_read_block(struct ps_log_reader *reader, size_t index, bool *is_cut);
+ * blocks were listed. *is_changed: the block isn't the one of the list any more, or ceased to be it
+ * while it was read. PS_ESYS. */
+int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry *entry,
+                       bool *is_cut, bool *is_changed);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
 
 /* May records at the end be missing that nobody has counted? Not so after a kill. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define FIRST_ENTRIES 64
+#define MOST_LOOKS    4 /* at a block, until it is damaged */
 
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes)
@@ -46,21 +47,36 @@ uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index)
 	return reader->header.first_block + index * reader->header.block_bytes;
 }
 
-/* The writer takes back what a full disk had room for, but no block in use. */
-int ps__log_read_block(struct ps_log_reader *reader, size_t index, bool *is_cut)
+static int note_cut(const struct ps_log_reader *reader, size_t index, bool *is_cut)
 {
-	uint64_t offset = ps__log_block_offset(reader, index);
 	struct stat status;
-	int result = ps__log_read_at(reader, offset, reader->buffer, reader->header.block_bytes);
 
-	if (result != PS_OK)
-		return result;
 	if (fstat(reader->fd, &status) < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
 		                strerror(errno));
-	*is_cut = (uint64_t)status.st_size < offset + reader->header.block_bytes &&
+	/* The writer takes back what a full disk had room for, but no block in use. */
+	*is_cut = (uint64_t)status.st_size < ps__log_block_offset(reader, index + 1) &&
 	          (uint64_t)status.st_size < reader->size_bytes;
 	return PS_OK;
+}
+
+int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry *entry,
+                       bool *is_cut, bool *is_changed)
+{
+	const size_t checked = offsetof(struct ps__log_block, records);
+	uint64_t offset = ps__log_block_offset(reader, entry->index);
+	struct ps__log_block behind;
+	int result = ps__log_read_at(reader, offset, reader->buffer, reader->header.block_bytes);
+
+	/* A ring's writer clears a block from the front on: what was read was whole if the header
+	 * is still there. */
+	if (result == PS_OK)
+		result = ps__log_read_at(reader, offset, &behind, sizeof behind);
+	if (result != PS_OK)
+		return result;
+	*is_changed = memcmp(reader->buffer, &entry->block, checked) != 0 ||
+	              memcmp(&behind, &entry->block, checked) != 0;
+	return note_cut(reader, entry->index, is_cut);
 }
 
 static int fail_header(const struct ps_log_reader *reader, const char *what)
@@ -243,23 +259,38 @@ static int compare_entries(const void *one, const void *other)
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
+/* Reads a block's header, and what it describes. PS_OK, with magic 0 or PS__LOG_EMPTY_MAGIC: it
+ * isn't in use. PS_EINVAL, without a detail: it is damaged. */
+static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log_block *block)
+{
+	int result =
+	    ps__log_read_at(reader, ps__log_block_offset(reader, index), block, sizeof *block);
+
+	if (result != PS_OK)
+		return result;
+	/* Not taken yet; or it was in the ring's, and is being replaced. */
+	if ((block->magic == 0 && index >= reader->closed_blocks) ||
+	    block->magic == PS__LOG_EMPTY_MAGIC)
+		return PS_OK;
+	return block->magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, block) : PS_EINVAL;
+}
+
 static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t index)
 {
 	struct ps__log_block block;
-	int result =
-	    ps__log_read_at(reader, ps__log_block_offset(reader, index), &block, sizeof block);
+	int result = read_entry(reader, index, &block);
 
-	/* Not taken yet; or it was in the ring's, and is being replaced. */
-	if (result != PS_OK || (block.magic == 0 && index >= reader->closed_blocks) ||
-	    block.magic == PS__LOG_EMPTY_MAGIC)
-		return result;
-	result =
-	    block.magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, &block) : PS_EINVAL;
+	/* Its writer may have taken or filled it meanwhile. */
+	for (int look = 1;
+	     look < MOST_LOOKS && result == PS_EINVAL && reader->end != PS_LOG_END_CLOSED; look++)
+		result = read_entry(reader, index, &block);
 	if (result == PS_EINVAL) {
 		reader->damaged++;
 		return PS_OK;
 	}
-	return result == PS_OK ? add_entry(reader, room, index, &block) : result;
+	return result == PS_OK && block.magic == PS__LOG_BLOCK_MAGIC
+	           ? add_entry(reader, room, index, &block)
+	           : result;
 }
 
 /* A ring has all of its blocks from the beginning on. The end of another file is only known once

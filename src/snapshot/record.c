@@ -217,18 +217,24 @@ void ps__log_end_block(struct ps_log_stream *stream)
 		stream->page.block->records = stream->records;
 }
 
+/* Its first word comes last, as a record's does. Before it is there, the block isn't in use: for a
+ * reader, and after a kill. */
 static void fill_block(struct ps_log_stream *stream, struct ps__log_block *block)
 {
-	block->magic = PS__LOG_BLOCK_MAGIC;
-	block->stream = stream->number;
-	block->sequence = stream->sequence++;
-	block->first = stream->attempts;
-	block->description_bytes = stream->description_bytes;
-	memcpy(block + 1, stream->description, stream->description_bytes);
-	block->records = PS__LOG_OPEN;
-	block->check = ps__log_check(block, offsetof(struct ps__log_block, check),
-	                             (const uint64_t *)(block + 1),
+	struct ps__log_block header = {.magic = PS__LOG_BLOCK_MAGIC,
+	                               .stream = stream->number,
+	                               .sequence = stream->sequence++,
+	                               .first = stream->attempts,
+	                               .description_bytes = stream->description_bytes,
+	                               .records = PS__LOG_OPEN};
+
+	header.check = ps__log_check(&header, offsetof(struct ps__log_block, check),
+	                             (const uint64_t *)stream->description,
 	                             stream->description_bytes / sizeof(uint64_t));
+	memcpy(block + 1, stream->description, stream->description_bytes);
+	memcpy(&block->stream, &header.stream,
+	       sizeof header - offsetof(struct ps__log_block, stream));
+	__atomic_store_n(&block->magic, header.magic, __ATOMIC_RELEASE);
 }
 
 /* Where the records of the stream's page begin. */

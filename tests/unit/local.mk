@@ -137,6 +137,7 @@ unit_tests = \
 	tests/unit/test_log_damage \
 	tests/unit/test_log_end \
 	tests/unit/test_log_faults \
+	tests/unit/test_log_live \
 	tests/unit/test_log_refused \
 	tests/unit/test_log_ring \
 	tests/unit/test_log_space \
