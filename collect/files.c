@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 
 /* Used by one thread at a time: callers hold the collector's lock. */
 static struct {
@@ -17,17 +16,14 @@ static struct {
 	uint64_t identity; /* 0: it was never open */
 } kept[COLLECT_FILES];
 
-static int files_take(int fd)
-{
-	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
-}
-
 /* perfsage has made it. If it is gone, nothing else by its name is the right one. */
 static int files_open(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd < 0 ? -1 : files_take(fd);
+	if (fd < 0)
+		return -1;
+	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
 }
 
 /* -1 with errno. */
@@ -49,26 +45,6 @@ static int files_find(enum collect_file file, const char *name)
 void collect_files_keep(enum collect_file file, const char *name)
 {
 	files_find(file, name);
-}
-
-void collect_files_reserve(void)
-{
-	int fd = kept[COLLECT_ROOM].identity ? -1 : memfd_create("perfsage-room", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	fd = files_take(fd);
-	kept[COLLECT_ROOM].descriptor = fd;
-	kept[COLLECT_ROOM].identity = ps__kept_identity(fd);
-}
-
-void collect_files_give_up(void)
-{
-	int fd = kept[COLLECT_ROOM].descriptor;
-
-	if (kept[COLLECT_ROOM].identity && ps__kept_identity(fd) == kept[COLLECT_ROOM].identity)
-		syscall(SYS_close, fd); /* close(2) leaves it alone where it is kept */
-	kept[COLLECT_ROOM].identity = 0;
 }
 
 int collect_files_put(int fd, const char *text, size_t length)

@@ -12,17 +12,11 @@
 enum collect_file {
 	COLLECT_JOURNAL,
 	COLLECT_REPORTS,
-	COLLECT_ROOM, /* of no use but for its descriptor */
 	COLLECT_FILES
 };
 
 /* Opens the file, unless it is open. */
 void collect_files_keep(enum collect_file file, const char *name);
-
-/* Takes a descriptor for the report, and gives it up when the report is to be opened: threads'
- * counters, or the program, may have all others. */
-void collect_files_reserve(void);
-void collect_files_give_up(void);
 
 /* Writes the text at the file's end. A file that is gone from its descriptor is opened anew, as the
  * program may put another one in its place. 0, or an errno. */

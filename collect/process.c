@@ -38,8 +38,6 @@ static void process_keep_files(const struct collect_settings *settings)
 		collect_files_keep(COLLECT_JOURNAL, settings->journal);
 	if (settings->journal && settings->output)
 		collect_files_keep(COLLECT_REPORTS, settings->output);
-	else if (settings->output)
-		collect_files_reserve();
 }
 
 static int process_make_profile(struct collect_process *process)

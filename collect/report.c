@@ -412,8 +412,6 @@ static int report_write_given(const struct collect_report *report, const char *n
 int collect_report_write(const struct collect_report *report)
 {
 	const char *name = report->settings->output;
-
-	collect_files_give_up();
 	int result = name && !report->settings->journal ? report_write_shared(report, name)
 	                                                : report_write_given(report, name);
 

@@ -97,9 +97,6 @@ static int end_child(void)
 
 static int end_by_signal(const char *how)
 {
-	/* All descriptors that there are. */
-	while (strcmp(how, "hoard") == 0 && dup(STDOUT_FILENO) >= 0)
-		;
 	if (strcmp(how, "term") == 0)
 		raise(SIGTERM);
 	if (strcmp(how, "handler") == 0) {
