@@ -40,8 +40,7 @@ struct ps_profile_faults {
 	/* Boundaries without a reading; what found no memory; marks without a name; visits that
 	   could not be reported */
 	uint64_t failed;
-	/* Visits in threads that could not be counted. They are in no path; the values of their
-	   regions' paths are PS_STATUS_INCOMPLETE */
+	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
 	/* The first reason for it; NULL: none. It lives as long as the profile */
 	const char *uncounted_why;

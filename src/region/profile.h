@@ -83,7 +83,6 @@ struct ps_region {
 	struct ps_region *next;                /* with the same hash of the name */
 	_Atomic(const struct ps__rate *) rate; /* of the visits that begin now: one of these */
 	_Atomic(struct ps__slow *) slow;       /* which visits are told; NULL: none */
-	_Atomic bool has_uncounted;            /* visits in threads that could not be counted */
 	struct ps__rate all;                   /* each visit is counted */
 	struct ps__rate *chosen;               /* by the program */
 	struct ps__rate *powers;               /* for a budget; NULL: there is none */

@@ -171,7 +171,6 @@ PS__INLINE int region_enter(struct ps_region *region)
 		result = ps__member_create(region->profile, &made);
 		if (result != PS_OK) {
 			ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
-			atomic_store_explicit(&region->has_uncounted, true, memory_order_relaxed);
 			return result;
 		}
 		member = made;

@@ -26,16 +26,6 @@ static int take_add_thread(const struct ps_profile *profile, struct ps_paths *pa
 	return added;
 }
 
-/* What threads that could not be counted did in a region is in none of its paths. */
-static void take_doubt(struct ps_paths *paths)
-{
-	for (struct ps_path *path = paths->root; path; path = path->next_made) {
-		if (path->region &&
-		    atomic_load_explicit(&path->region->has_uncounted, memory_order_relaxed))
-			path->doubt |= PS__LACKS;
-	}
-}
-
 static int take_add_all(const struct ps_profile *profile, struct ps_paths *paths)
 {
 	int added = ps__paths_add(paths, profile->ended.all);
@@ -43,7 +33,6 @@ static int take_add_all(const struct ps_profile *profile, struct ps_paths *paths
 	for (const struct ps__member *member = profile->members; member && added == 0;
 	     member = member->next)
 		added = ps__rest_add_member(paths, member);
-	take_doubt(paths);
 	return added;
 }
 
