@@ -16,7 +16,7 @@ static const char header[] =
     "path,visits,visits_counted,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,"
     "os_id,name,"
     "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp,"
-    "kind,path_id,parent_id,region";
+    "kind,path_id,parent_id,region,visits_uncounted,faults";
 
 static const char *const shares[] = {
     [PS_SHARE_EXCLUSIVE] = "exclusive",
@@ -86,6 +86,8 @@ static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_ta
 	if (row > 0)
 		ps__buffer_add(buffer, "%zu", table->rows[row].parent);
 	ps__csv_add_field(buffer, ps_path_name(table->rows[row].path));
+	ps__buffer_add(buffer, ",%" PRIu64, table->rows[row].path->uncounted);
+	ps__csv_add_field(buffer, table->faults);
 	ps__csv_end_row(buffer, table->options->fields, table->options->field_count);
 }
 
@@ -175,7 +177,21 @@ static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *
 	}
 }
 
-int ps__path_csv_write(struct ps__path_table *table, struct ps__buffer *buffer)
+/* "uncounted=6 inside=1": of the whole document, and the same in each row. */
+static int path_csv_find_faults(const struct ps__path_table *table, struct ps__buffer *out)
+{
+	struct ps__path_fault faults[PS__PATH_FAULTS];
+	int code = ps__path_faults_find(table->profile, faults, NULL);
+
+	for (size_t index = 0; code == PS_OK && index < PS__PATH_FAULTS; index++) {
+		if (faults[index].count)
+			ps__buffer_add(out, "%s%s=%" PRIu64, out->length ? " " : "",
+			               faults[index].name, faults[index].count);
+	}
+	return code;
+}
+
+static void path_csv_add_all(struct ps__buffer *buffer, struct ps__path_table *table)
 {
 	const struct ps_paths_options *options = table->options;
 
@@ -188,5 +204,18 @@ int ps__path_csv_write(struct ps__path_table *table, struct ps__buffer *buffer)
 		ps__path_table_sum(table, table->components[i]);
 		path_csv_add_rows(buffer, table, table->components[i]);
 	}
-	return PS_OK;
+}
+
+int ps__path_csv_write(struct ps__path_table *table, struct ps__buffer *buffer)
+{
+	struct ps__buffer faults = {0};
+	int code = path_csv_find_faults(table, &faults);
+
+	table->faults = ps__buffer_text(&faults);
+	if (code == PS_OK)
+		path_csv_add_all(buffer, table);
+	table->faults = NULL;
+	buffer->failed |= faults.failed;
+	ps__buffer_clear(&faults);
+	return code;
 }

@@ -5,6 +5,7 @@
 #include "region/profile.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const struct {
 	const char *word;
@@ -47,6 +48,26 @@ static void path_faults_add_sampled(const struct ps__path_table *table, struct p
 		               "%-11s  %" PRIu64 " of %" PRIu64 " visits were counted: the counts "
 		               "and times of their regions are estimates\n",
 		               "visits", counted, visits);
+}
+
+int ps__path_faults_find(struct ps_profile *profile, struct ps__path_fault out[PS__PATH_FAULTS],
+                         const char **why)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	int code = ps_profile_faults(profile, &faults);
+
+	if (code < 0)
+		return code;
+	const struct ps__path_fault all[PS__PATH_FAULTS] = {
+	    {"unmatched", faults.unmatched}, {"crossed", faults.crossed},
+	    {"left_open", faults.left_open}, {"in_handler", faults.in_handler},
+	    {"failed", faults.failed},       {"uncounted", faults.uncounted},
+	    {"inside", faults.inside},
+	};
+	memcpy(out, all, sizeof all);
+	if (why)
+		*why = faults.uncounted_why;
+	return PS_OK;
 }
 
 int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *lines)

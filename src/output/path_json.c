@@ -53,6 +53,7 @@ static void path_json_add_times(struct ps__json *json, const struct ps__path_row
 		end--;
 	ps__json_add_unsigned(json, "visits", visits->count);
 	ps__json_add_unsigned(json, "visits_counted", visits->counted);
+	ps__json_add_unsigned(json, "visits_uncounted", row->path->uncounted);
 	ps__json_open_line(json, "times", '{');
 	path_json_add_time(json, "wall_ns", wall_ns, wall_ns != UINT64_MAX);
 	path_json_add_time(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
@@ -239,18 +240,14 @@ static void path_json_add_lists(struct ps__json *json, const struct ps__path_tab
 	ps__json_close(json, ']');
 }
 
-static void path_json_add_faults(struct ps__json *json, const struct ps_profile_faults *faults)
+static void path_json_add_faults(struct ps__json *json, const struct ps__path_fault *faults,
+                                 const char *uncounted_why)
 {
 	ps__json_open_line(json, "faults", '{');
-	ps__json_add_unsigned(json, "unmatched", faults->unmatched);
-	ps__json_add_unsigned(json, "crossed", faults->crossed);
-	ps__json_add_unsigned(json, "left_open", faults->left_open);
-	ps__json_add_unsigned(json, "in_handler", faults->in_handler);
-	ps__json_add_unsigned(json, "failed", faults->failed);
-	ps__json_add_unsigned(json, "uncounted", faults->uncounted);
-	if (faults->uncounted_why)
-		ps__json_add_string(json, "uncounted_why", faults->uncounted_why);
-	ps__json_add_unsigned(json, "inside", faults->inside);
+	for (size_t index = 0; index < PS__PATH_FAULTS; index++)
+		ps__json_add_unsigned(json, faults[index].name, faults[index].count);
+	if (uncounted_why)
+		ps__json_add_string(json, "uncounted_why", uncounted_why);
 	ps__json_close_line(json, '}');
 }
 
@@ -258,8 +255,9 @@ int ps__path_json_write(struct ps__path_table *table, struct ps__buffer *buffer)
 {
 	const struct ps_paths_options *options = table->options;
 	struct ps__json json = ps__json_create(buffer, options->flags & PS_PATHS_COMPACT);
-	struct ps_profile_faults faults = {.size = sizeof faults};
-	int code = ps_profile_faults(table->profile, &faults);
+	struct ps__path_fault faults[PS__PATH_FAULTS];
+	const char *uncounted_why;
+	int code = ps__path_faults_find(table->profile, faults, &uncounted_why);
 
 	if (code < 0)
 		return code;
@@ -270,7 +268,7 @@ int ps__path_json_write(struct ps__path_table *table, struct ps__buffer *buffer)
 	for (size_t row = 0; row < table->row_count; row++)
 		path_json_add_path(&json, table, row);
 	ps__json_close(&json, ']');
-	path_json_add_faults(&json, &faults);
+	path_json_add_faults(&json, faults, uncounted_why);
 	ps__json_close(&json, '}');
 	return PS_OK;
 }

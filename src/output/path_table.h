@@ -66,6 +66,7 @@ struct ps__path_table {
 	const struct ps_paths *paths;
 	size_t value_count;            /* names of numbers that were given */
 	struct ps__path_value *values; /* by row and name: inclusive */
+	const char *faults;            /* CSV: the field of each row */
 };
 
 /* Has the sums of the whole machine. options must live as long, and have been checked.
@@ -98,6 +99,16 @@ struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_
 /* Computes it from the sums that there are; false if an event it needs wasn't counted there. */
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out);
+
+/* path_faults.c: the faults by the names that JSON and CSV have. why: the reason of the uncounted
+ * ones, NULL without. The errors of ps_profile_faults. */
+struct ps__path_fault {
+	const char *name;
+	uint64_t count;
+};
+#define PS__PATH_FAULTS ((size_t)7)
+int ps__path_faults_find(struct ps_profile *profile, struct ps__path_fault out[PS__PATH_FAULTS],
+                         const char **why);
 
 /* path_faults.c: a line for each kind of fault that happened, or an error. */
 int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *lines);

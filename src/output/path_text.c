@@ -202,15 +202,18 @@ static bool path_text_is_estimate(const struct path_text *text, struct path_line
 
 static void path_text_set_time(struct path_text *text, size_t line, size_t column, uint64_t time_ns)
 {
+	struct path_line about = path_text_line(text, line);
 	struct ps_value value = {.value = (long long)time_ns};
 	struct ps__look look = path_text_look(text, "ns", 1);
 
 	if (time_ns == UINT64_MAX)
 		return;
-	if (path_text_is_estimate(text, path_text_line(text, line))) {
+	if (path_text_is_estimate(text, about)) {
 		value.status = PS_STATUS_SCALED;
-		text->known.statuses |= 1u << PS_STATUS_SCALED;
+	} else if (text->table->rows[about.row].path->uncounted) {
+		value.status = PS_STATUS_INCOMPLETE;
 	}
+	text->known.statuses |= 1u << value.status;
 	ps__known_add_value(&text->cell, &value, &look);
 	path_text_set_number(text, line, column, 0);
 }
@@ -222,7 +225,8 @@ static void path_text_set_visits(struct path_text *text, size_t line)
 	const struct ps__path_row *row = &text->table->rows[about.row];
 
 	if (about.row > 0) {
-		ps__buffer_add(&text->cell, "%" PRIu64, row->path->visits.count);
+		ps__buffer_add(&text->cell, "%s%" PRIu64, row->path->uncounted ? ">=" : "",
+		               row->path->visits.count);
 		path_text_set_number(text, line, COLUMN_VISITS, 0);
 	}
 	path_text_set_time(text, line, COLUMN_WALL, row->wall_ns[about.share]);

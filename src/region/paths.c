@@ -404,6 +404,18 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 	return 0;
 }
 
+void ps__paths_doubt_uncounted(struct ps_paths *paths)
+{
+	for (struct ps_path *path = paths->root; path; path = path->next_made) {
+		/* No visit of a thread is counted inside one that isn't. */
+		if (!path->parent)
+			path->uncounted = atomic_load(&paths->profile->faults[PS__FAULT_UNCOUNTED]);
+		else if (path->parent->uncounted)
+			path->uncounted = ps__region_uncounted(path->region);
+		path->doubt |= path->uncounted ? PS__LACKS : 0;
+	}
+}
+
 /* A path's own counts may be too few, or too many as well: the least that they can be, or an
  * estimate. One thread's doubt is of all parts: it may have counted on any of them. Where visits of
  * paths below are in the raw count, it is no lower bound. */

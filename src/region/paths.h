@@ -52,7 +52,10 @@ struct ps_path {
 	unsigned doubt;              /* of enum ps__doubt, of all threads */
 	uint64_t unchosen;           /* visits, as those of struct ps__visits */
 	uint64_t open;               /* the same, of those that are not over yet */
-	uint64_t pooled;             /* of loaded paths: visits of processes that counted some */
+	/* In threads that could not be counted: visits of its region, in whatever path; 0 if none
+	 * can have been in this one. The root path: of all regions */
+	uint64_t uncounted;
+	uint64_t pooled; /* of loaded paths: visits of processes that counted some */
 	struct ps__other_visits *others; /* of loaded paths: the other processes' visits */
 	struct ps_visits visits;
 	/* See estimate.c. Of a path at one rate: f, and the product with those around it. Of one at
@@ -102,6 +105,9 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
 int ps__paths_pool(struct ps_paths **paths);
 /* Adds what a process saved. PS_ENOMEM: some of it may be there. */
 int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process);
+/* Before the last step, for paths of all threads: a path lacks the counts of visits that it may
+ * have had in threads that could not be counted, and the root path what these did outside. */
+void ps__paths_doubt_uncounted(struct ps_paths *paths);
 /* The last step: what may lack counts, or have too many, says so. */
 void ps__paths_settle(struct ps_paths *paths);
 

@@ -46,6 +46,25 @@ static int file_save_faults(struct ps_profile *profile, FILE *stream)
 	return PS_OK;
 }
 
+/* A region may have visits here and no path: none of its threads was counted. */
+static void file_save_uncounted(struct ps_profile *profile, FILE *stream)
+{
+	fprintf(stream, "uncounted");
+	pthread_mutex_lock(&profile->lock);
+	for (size_t place = 0; place < profile->region_room; place++) {
+		const struct ps_region *region = profile->regions[place];
+		for (; region; region = region->next) {
+			uint64_t uncounted = ps__region_uncounted(region);
+			if (!uncounted)
+				continue;
+			fprintf(stream, " %" PRIu64, uncounted);
+			ps__words_write_string(stream, region->name);
+		}
+	}
+	pthread_mutex_unlock(&profile->lock);
+	fprintf(stream, " 0\n");
+}
+
 static void file_save_value(const struct ps_value *value, FILE *stream)
 {
 	fprintf(stream, " %lld %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %" PRIu32 "\n",
@@ -118,6 +137,7 @@ int ps__paths_save(const struct ps_paths *paths, FILE *stream)
 	int result = file_save_faults(paths->profile, stream);
 	if (result != PS_OK)
 		return result;
+	file_save_uncounted(paths->profile, stream);
 	while (path) {
 		file_save_path(path, depth, stream);
 		if (path->child) {
@@ -165,6 +185,23 @@ static int file_load_faults(struct ps_profile *profile, struct ps__words *words)
 	if (!*why || !atomic_compare_exchange_strong(&profile->uncounted_why, &none, why))
 		ps__os_free(why);
 	return PS_OK;
+}
+
+static int file_load_uncounted(struct ps_profile *profile, struct ps__words *words)
+{
+	uint64_t uncounted;
+
+	ps__words_expect(words, "uncounted");
+	while ((uncounted = ps__words_read_unsigned(words)) > 0) {
+		char *name = ps__words_read_string(words);
+		words->has_failed |= name && !*name;
+		struct ps_region *region = name && *name ? ps__region_get(profile, name) : NULL;
+		ps__os_free(name);
+		if (!region)
+			return file_fail(words);
+		atomic_fetch_add_explicit(&region->uncounted, uncounted, memory_order_relaxed);
+	}
+	return words->has_failed ? file_fail(words) : PS_OK;
 }
 
 /* The library writes no other value. */
@@ -313,6 +350,8 @@ int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
 
 	if (result == PS_OK)
 		result = file_load_faults(paths->profile, words);
+	if (result == PS_OK)
+		result = file_load_uncounted(paths->profile, words);
 	if (result != PS_OK)
 		return result;
 	struct ps_paths *loaded = ps__paths_make(paths->profile, paths->events);

@@ -143,7 +143,9 @@ int ps__paths_pool(struct ps_paths **paths)
 	while (path && !path->unchosen)
 		path = path->next_made;
 	int result = path ? pool_estimate(paths) : PS_OK;
-	if (result == PS_OK)
-		ps__paths_settle(*paths);
-	return result;
+	if (result != PS_OK)
+		return result;
+	ps__paths_doubt_uncounted(*paths);
+	ps__paths_settle(*paths);
+	return PS_OK;
 }

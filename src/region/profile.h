@@ -83,6 +83,7 @@ struct ps_region {
 	struct ps_region *next;                /* with the same hash of the name */
 	_Atomic(const struct ps__rate *) rate; /* of the visits that begin now: one of these */
 	_Atomic(struct ps__slow *) slow;       /* which visits are told; NULL: none */
+	_Atomic uint64_t uncounted;            /* visits of threads that could not be counted */
 	struct ps__rate all;                   /* each visit is counted */
 	struct ps__rate *chosen;               /* by the program */
 	struct ps__rate *powers;               /* for a budget; NULL: there is none */
@@ -90,6 +91,16 @@ struct ps_region {
 	_Atomic(const struct ps_region *) base;
 	char name[];
 };
+
+/* Its visits that were not counted, and which path they were of isn't known. A visit that a number
+ * would have told apart may be among those of its base. */
+static inline uint64_t ps__region_uncounted(const struct ps_region *region)
+{
+	const struct ps_region *base = atomic_load_explicit(&region->base, memory_order_acquire);
+
+	return atomic_load_explicit(&region->uncounted, memory_order_relaxed) +
+	       (base ? atomic_load_explicit(&base->uncounted, memory_order_relaxed) : 0);
+}
 
 /* Found or made, under the profile's lock; NULL for lack of memory. */
 struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);

@@ -160,6 +160,13 @@ static __attribute__((cold, noinline)) int region_make_level(struct ps__member *
 	return levels ? 0 : -1;
 }
 
+static __attribute__((cold, noinline)) int region_fail_uncounted(struct ps_region *region, int code)
+{
+	atomic_fetch_add_explicit(&region->uncounted, 1, memory_order_relaxed);
+	ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
+	return code;
+}
+
 PS__INLINE int region_enter(struct ps_region *region)
 {
 	struct ps__member *member = ps__member_find(region->profile);
@@ -169,10 +176,8 @@ PS__INLINE int region_enter(struct ps_region *region)
 	if (__builtin_expect(!member, 0)) {
 		struct ps__member *made;
 		result = ps__member_create(region->profile, &made);
-		if (result != PS_OK) {
-			ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
-			return result;
-		}
+		if (result != PS_OK)
+			return region_fail_uncounted(region, result);
 		member = made;
 	}
 	struct ps__node *outer = ps__member_innermost(member);

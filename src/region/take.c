@@ -85,6 +85,8 @@ static int take_paths(struct ps_paths **out, struct ps_profile *profile, pid_t t
 	    paths ? take_add_up(profile, paths, tid) : ps__fail_memory("the paths of a profile");
 	if (result == PS_OK)
 		result = take_extrapolate(&paths);
+	if (result == PS_OK && tid == ALL_THREADS)
+		ps__paths_doubt_uncounted(paths);
 	if (result == PS_OK)
 		ps__paths_settle(paths);
 	ps__cancel_release(cancel);

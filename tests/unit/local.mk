@@ -170,6 +170,7 @@ unit_tests = \
 	tests/unit/test_total \
 	tests/unit/test_trace \
 	tests/unit/test_uncounted \
+	tests/unit/test_uncounted_visits \
 	tests/unit/test_unit_cost \
 	tests/unit/test_user \
 	tests/unit/test_user_open \

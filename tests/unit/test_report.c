@@ -231,6 +231,7 @@ START_TEST(what_is_missing_is_said)
 	take_paths();
 	check_report(PS_FORMAT_TEXT, NULL, "report_missing.txt");
 	check_report(PS_FORMAT_JSON, NULL, "report_missing.json");
+	check_report(PS_FORMAT_CSV, NULL, "export_report_missing.csv");
 	fake_fail_always(FAKE_READ, 0);
 	pthread_barrier_wait(&met);
 	pthread_join(thread, NULL);
@@ -389,9 +390,9 @@ static void check_deep_paths(void)
 	ck_assert_ptr_nonnull(strstr(text, "{\"id\":1000,\"parent\":999,"));
 	free(text);
 	text = report_text(PS_FORMAT_CSV, NULL);
-	ck_assert_ptr_nonnull(strstr(text, ",event,1,0,deep\r\n"));
-	ck_assert_ptr_nonnull(strstr(text, ",event,1000,999,deep\r\n"));
-	ck_assert_ptr_null(strstr(text, ",event,65,64,deep\r\n\"deep"));
+	ck_assert_ptr_nonnull(strstr(text, ",event,1,0,deep,0,\r\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",event,1000,999,deep,0,\r\n"));
+	ck_assert_ptr_null(strstr(text, ",event,65,64,deep,0,\r\n\"deep"));
 	free(text);
 }
 
