@@ -9,31 +9,59 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
 
-/* Used by one thread at a time: callers hold the collector's lock. */
-static struct {
+struct files_kept {
 	int descriptor;
 	uint64_t identity; /* 0: it was never open */
-} kept[COLLECT_FILES];
+};
 
-/* perfsage has made it. If it is gone, nothing else by its name is the right one. */
-static int files_open(const char *name)
+/* Used by one thread at a time: callers hold the collector's lock. */
+static struct files_kept kept[COLLECT_FILES];
+static struct files_kept reserve;
+
+static int files_move(int fd)
 {
-	int fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-
 	if (fd < 0)
 		return -1;
 	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
 }
 
+/* perfsage has made it. If it is gone, nothing else by its name is the right one. */
+static int files_open(const char *name)
+{
+	return files_move(open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+static bool files_is_there(const struct files_kept *file)
+{
+	return file->identity && ps__kept_identity(file->descriptor) == file->identity;
+}
+
+/* A file in memory is nobody else's: if it is still there, so is the descriptor. */
+void collect_files_reserve(void)
+{
+	if (files_is_there(&reserve))
+		return;
+	int fd = files_move(memfd_create("perfsage", MFD_CLOEXEC));
+	reserve = (struct files_kept){fd, fd < 0 ? 0 : ps__kept_identity(fd)};
+}
+
+/* The preloaded close spares it. */
+void collect_files_give_up(void)
+{
+	if (files_is_there(&reserve))
+		syscall(SYS_close, reserve.descriptor);
+	reserve.identity = 0;
+}
+
 /* -1 with errno. */
 static int files_find(enum collect_file file, const char *name)
 {
-	int fd = kept[file].descriptor;
-
-	if (kept[file].identity && ps__kept_identity(fd) == kept[file].identity)
-		return fd;
-	fd = files_open(name);
+	if (files_is_there(&kept[file]))
+		return kept[file].descriptor;
+	int fd = files_open(name);
 	kept[file].descriptor = fd;
 	kept[file].identity = fd < 0 ? 0 : ps__kept_identity(fd);
 	if (kept[file].identity || fd < 0)

@@ -18,6 +18,11 @@ enum collect_file {
 /* Opens the file, unless it is open. */
 void collect_files_keep(enum collect_file file, const char *name);
 
+/* A report takes descriptors, and the program or the counters may have taken the last one by then.
+ * One is kept from the beginning on, and given up when a report is made. */
+void collect_files_reserve(void);
+void collect_files_give_up(void);
+
 /* Writes the text at the file's end. A file that is gone from its descriptor is opened anew, as the
  * program may put another one in its place. 0, or an errno. */
 int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length);

@@ -34,6 +34,7 @@ __attribute__((format(printf, 2, 3))) static void process_note(const char *journ
 
 static void process_keep_files(const struct collect_settings *settings)
 {
+	collect_files_reserve();
 	if (settings->journal)
 		collect_files_keep(COLLECT_JOURNAL, settings->journal);
 	if (settings->journal && settings->output)
@@ -95,9 +96,8 @@ int collect_process_begin(struct collect_process *out)
 
 #define TRIED_VISITS 256
 
-/* Measures a visit here and now, of a region that is in no report any more. NaN if it can't be
- * tried. */
-static double process_try_visits(const struct collect_process *process)
+/* Measures a visit of a region that is in no report any more. NaN if it can't be tried. */
+static double process_time_visit(const struct collect_process *process)
 {
 	struct ps_region *region;
 	double least = (double)NAN;
@@ -119,6 +119,15 @@ static double process_try_visits(const struct collect_process *process)
 			least = taken;
 	}
 	return least;
+}
+
+/* Here and now. The thread's counters give back their descriptors, which the report needs. */
+static double process_try_visits(const struct collect_process *process)
+{
+	double taken_ns = process_time_visit(process);
+
+	ps_profile_leave(process->profile);
+	return taken_ns;
 }
 
 /* A report, and what it points at. */
@@ -207,6 +216,7 @@ int collect_process_report(const struct collect_process *process, bool measures)
 	/* Regions that are open in the calling thread end here. If its counters are gone, what was
 	 * counted before is there, and it is a fault of the profile's. */
 	ps_profile_leave(process->profile);
+	collect_files_give_up();
 	int result = process_make_report(process, false, &made);
 	if (result != PS_OK)
 		return result;
@@ -225,10 +235,13 @@ void collect_process_flush(const struct collect_process *process)
 {
 	struct process_report made;
 
-	if (!collect_report_has_file(&process->settings) ||
-	    process_make_report(process, true, &made) != PS_OK)
+	if (!collect_report_has_file(&process->settings))
 		return;
-	if (collect_report_flush(&made.report) == PS_OK)
-		process_note_report("flushed", &made.report);
-	process_clear_report(&made);
+	collect_files_give_up();
+	if (process_make_report(process, true, &made) == PS_OK) {
+		if (collect_report_flush(&made.report) == PS_OK)
+			process_note_report("flushed", &made.report);
+		process_clear_report(&made);
+	}
+	collect_files_reserve();
 }

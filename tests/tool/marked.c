@@ -232,7 +232,7 @@ static void *work_nothing(void *unused)
 }
 
 /* A thread with marks that finds no descriptor left to count with. */
-static void work_without_descriptors(void)
+static void work_without_descriptors(bool to_the_end)
 {
 	pthread_t thread;
 	int first = dup(STDERR_FILENO), last = first;
@@ -241,13 +241,15 @@ static void work_without_descriptors(void)
 		last = next;
 	if (pthread_create(&thread, NULL, work, NULL) == 0)
 		pthread_join(thread, NULL);
-	for (int descriptor = first; descriptor >= 0 && descriptor <= last; descriptor++)
-		close(descriptor);
+	for (int descriptor = first; descriptor >= 0 && descriptor <= last; descriptor++) {
+		if (!to_the_end)
+			close(descriptor);
+	}
 }
 
 /* marked THREADS
  * [fork|late|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|exec|locale|
- *                 unmarked|idle|full|limited|limited-child|setuid|setuid-child|
+ *                 unmarked|idle|full|full-to-the-end|limited|limited-child|setuid|setuid-child|
  *                 starved|unnamed|inside|few|going] */
 int main(int argc, char **argv)
 {
@@ -270,8 +272,8 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 	if (strcmp(how, "idle") == 0 && pthread_create(&thread, NULL, work_nothing, NULL) == 0)
 		pthread_join(thread, NULL);
-	if (strcmp(how, "full") == 0)
-		work_without_descriptors();
+	if (strncmp(how, "full", strlen("full")) == 0)
+		work_without_descriptors(strcmp(how, "full-to-the-end") == 0);
 	if (strcmp(how, "fork") == 0 || strcmp(how, "late") == 0) {
 		pid_t child = fork();
 		if (child == 0) {

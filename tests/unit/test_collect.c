@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,41 @@ START_TEST(a_flush_without_memory_leaves_no_file)
 }
 END_TEST
 
+static void take_all_descriptors(void)
+{
+	while (dup(STDERR_FILENO) >= 0)
+		;
+	ck_assert_int_eq(errno, EMFILE);
+}
+
+/* The one that is kept for it is there again after each interim report. */
+START_TEST(a_program_that_has_taken_all_descriptors_leaves_its_reports)
+{
+	const struct rlimit few = {.rlim_cur = 64, .rlim_max = 64};
+	char folder[] = "/tmp/perfsage-XXXXXX", output[sizeof folder + 8];
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(output, sizeof output, "%s/report", folder);
+	setenv("PERFSAGE_OUTPUT", output, 1);
+	struct collect_process process = begin(NULL);
+	take_all_descriptors();
+	for (int turn = 0; turn < 2; turn++) {
+		collect_process_flush(&process);
+		/* Nothing else may take it meanwhile. */
+		take_all_descriptors();
+	}
+	check_ok(collect_process_report(&process, true));
+	ck_assert_int_eq(access(output, R_OK), 0);
+	for (int descriptor = STDERR_FILENO + 1; descriptor < 64; descriptor++)
+		close(descriptor);
+	ck_assert_int_eq(count_files(folder, "report"), 1);
+	end(&process);
+	collect_settings_clear(&process.settings);
+	rmdir(folder);
+}
+END_TEST
+
 /* stderr and a device have no file beside them. */
 START_TEST(a_report_without_a_file_is_not_made_before_the_end)
 {
@@ -176,6 +212,7 @@ int main(void)
 	tcase_add_test(tests, a_child_that_is_not_counted_keeps_its_settings);
 	tcase_add_test(tests, beginning_costs_the_time_of_its_thread);
 	tcase_add_test(tests, a_flush_without_memory_leaves_no_file);
+	tcase_add_test(tests, a_program_that_has_taken_all_descriptors_leaves_its_reports);
 	tcase_add_loop_test(tests, a_report_without_a_file_is_not_made_before_the_end, 0, 2);
 	return scene_run(suite);
 }
