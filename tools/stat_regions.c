@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/stack.h"
+#include "output/destination.h"
 #include "output/number.h"
 #include "tools/file.h"
 #include "tools/metrics.h"
@@ -133,15 +134,25 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	return 0;
 }
 
+/* A disk that is full takes a file, and no byte in it: that is known before the command runs. The
+ * readers of the files pass over this line. */
 static char *regions_make_file(const char *folder, const char *name)
 {
+	static const char line[] = "perfsage\n";
 	char *copy = tool_file_path(folder, name);
 	int fd = copy ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-	if (fd >= 0) {
-		close(fd);
-		return copy;
+
+	if (fd < 0) {
+		ps__os_free(copy);
+		return NULL;
 	}
+	int error = ps__destination_write_all(fd, line, strlen(line));
+	close(fd);
+	if (!error)
+		return copy;
+	unlink(copy);
 	ps__os_free(copy);
+	errno = error;
 	return NULL;
 }
 
@@ -164,10 +175,12 @@ static int regions_make_folder(struct stat_regions *regions)
 	}
 	regions->folder = folder;
 	regions->reports = regions_make_file(folder, "reports");
-	regions->journal = regions_make_file(folder, "journal");
+	if (regions->reports)
+		regions->journal = regions_make_file(folder, "journal");
 	if (regions->reports && regions->journal)
 		return 0;
-	tool_complain("--regions: no files in '%s': %s", folder, strerror(errno));
+	tool_complain("--regions: no files in '%s': %s; TMPDIR chooses another folder", folder,
+	              strerror(errno));
 	return -1;
 }
 
@@ -294,7 +307,10 @@ static void regions_describe_silence(const struct stat_regions *regions,
 	ps__buffer_add(out, "nothing: ");
 	tool_put(out, regions->command);
 	ps__buffer_add(out, " %s",
-	               why ? why : "took no preloaded library, or could not write to TMPDIR");
+	               why ? why
+	                   : "took no preloaded library, or can't reach the folder of TMPDIR (as "
+	                     "another user, or with "
+	                     "another root)");
 }
 
 void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
