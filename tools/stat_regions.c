@@ -225,6 +225,20 @@ int stat_regions_begin(struct stat_regions *regions)
 	return 0;
 }
 
+/* Its command's programs are heard here, and not by the perfsage that runs this one. */
+static void regions_tell_outer(void)
+{
+	const char *journal = getenv("PERFSAGE_JOURNAL");
+	int fd = journal && *journal
+	             ? open(journal, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
+	             : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "inner %d\n", (int)getpid());
+	close(fd);
+}
+
 /* The command does not get what the environment had. */
 static int regions_set(const char *variable, const char *value)
 {
@@ -255,6 +269,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	                                 .shows_processes = output->options->shows_processes};
 	if (regions_preload() < 0)
 		return -1;
+	regions_tell_outer();
 	if (regions_set_settings(regions, output) < 0 ||
 	    regions_set_environment(regions, output->options) < 0)
 		return tool_complain("out of memory"), -1;
@@ -309,8 +324,7 @@ static void regions_describe_silence(const struct stat_regions *regions,
 	ps__buffer_add(out, " %s",
 	               why ? why
 	                   : "took no preloaded library, or can't reach the folder of TMPDIR (as "
-	                     "another user, or with "
-	                     "another root)");
+	                     "another user, or with another root)");
 }
 
 void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
@@ -333,7 +347,14 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		               heard->flushed, heard->flushed > 1 ? "es" : "",
 		               heard->flushed > 1 ? "they" : "it");
 	}
-	if (!heard->processes && heard->silent)
+	if (heard->inner) {
+		stat_footer_line("inner", out);
+		ps__buffer_add(out,
+		               "%zu perfsage stat --regions inside: the programs of %s are in %s\n",
+		               heard->inner, heard->inner > 1 ? "their commands" : "its command",
+		               heard->inner > 1 ? "their reports" : "its report");
+	}
+	if (!heard->processes && (heard->silent || heard->inner))
 		return;
 	stat_footer_line("heard", out);
 	if (!heard->processes) {

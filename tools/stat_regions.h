@@ -29,6 +29,7 @@ struct stat_heard {
 	size_t processes; /* that had marks and left a report */
 	size_t flushed;   /* of these, so many left only what they wrote before their end */
 	size_t silent;    /* that had marks and left none */
+	size_t inner;     /* programs that were perfsage stat --regions themselves */
 	double visits;
 	double cpu_s; /* of these processes; NaN: unknown */
 };

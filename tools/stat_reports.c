@@ -139,8 +139,8 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 	reports_add_heard(heard, &last);
 }
 
-/* "began PID" of each program, "marks PID" of each program with marks, and "heard PID.BEGAN VISITS
- * NANOSECONDS" of each that left a report. */
+/* "began PID" of each program, "marks PID" of each program with marks, "heard PID.BEGAN VISITS
+ * NANOSECONDS" of each that left a report, and "inner PID" of each perfsage stat --regions. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
                          struct stat_heard *heard)
 {
@@ -153,6 +153,7 @@ static void reports_hear(const struct stat_regions *regions, struct dirent *cons
 	while (fgets(line, sizeof line, journal)) {
 		heard->programs += strncmp(line, "began ", strlen("began ")) == 0;
 		heard->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
+		heard->inner += strncmp(line, "inner ", strlen("inner ")) == 0;
 		if (sscanf(line, "heard %*d.%*u %llu %llu", &numbers.visits, &numbers.cpu_ns) == 2)
 			reports_add_heard(heard, &numbers);
 	}
