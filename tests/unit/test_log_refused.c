@@ -170,10 +170,12 @@ static int open_log(void)
 /* The second one is for the log that replaces the older one. */
 START_TEST(a_lack_of_descriptors_is_told)
 {
-	check_lack(replace_log, 0);
 	ps_log_destroy(log_of(NULL));
 	check_lack(replace_log, 1);
 	check_lack(open_log, 0);
+	unlink(log_path);
+	/* valgrind makes the file, and then says that no descriptor is left. */
+	check_lack(replace_log, 0);
 }
 END_TEST
 

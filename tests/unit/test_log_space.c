@@ -20,6 +20,12 @@
 static int populate_error;
 static unsigned populated; /* blocks for which it was asked, since populate_error is set */
 
+static void fail_to_populate(int error)
+{
+	populate_error = error;
+	populated = 0;
+}
+
 int madvise(void *address, size_t size_bytes, int advice)
 {
 	if (advice == POPULATE && populate_error) {
@@ -79,7 +85,7 @@ START_TEST(a_block_whose_pages_get_no_space_loses_records)
 	struct ps_log *log = log_of(&options);
 	struct ps_log_stream *stream;
 
-	populate_error = EFAULT;
+	fail_to_populate(EFAULT);
 	stream = log_stream(log, set);
 	uint64_t lost = write_records(stream);
 	check_detail("no space is left");
@@ -91,6 +97,7 @@ START_TEST(a_block_whose_pages_get_no_space_loses_records)
 	ps_log_destroy(log);
 	ck_assert_uint_eq(count_mappings(), 0);
 	check_read(lost);
+	fail_to_populate(0);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -102,12 +109,13 @@ START_TEST(a_kernel_that_makes_no_pages_loses_nothing)
 	struct ps_log *log = log_of(NULL);
 	struct ps_log_stream *stream = log_stream(log, set);
 
-	populate_error = EINVAL;
+	fail_to_populate(EINVAL);
 	ck_assert_uint_eq(write_records(stream), 0);
 	ck_assert_uint_gt(populated, FIRST_REFUSED);
 	ps_log_stream_destroy(stream);
 	ps_log_destroy(log);
 	check_read(0);
+	fail_to_populate(0);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -148,6 +156,7 @@ START_TEST(a_new_file_is_kept_in_place_where_that_can_be_asked_for)
 		ck_assert_int_eq(size_then, 0);
 		unlink(log_path);
 	}
+	has_flags = false;
 	ck_assert_int_eq(file_flags, FS_NOATIME_FL | FS_NOCOW_FL);
 }
 END_TEST
