@@ -307,7 +307,7 @@ static int collect_set_handlers(void)
 	if (collect.has_handlers)
 		return PS_OK;
 	if (pthread_atfork(collect_before_fork, collect_after_fork, collect_after_fork) != 0 ||
-	    atexit(collect_at_exit) != 0 || at_quick_exit(collect_at_exit) != 0)
+	    atexit(collect_at_exit) != 0)
 		return ps__fail_memory("the report at exit");
 	collect.has_handlers = true;
 	return PS_OK;
