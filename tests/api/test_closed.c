@@ -224,7 +224,9 @@ START_TEST(a_thread_of_a_profile_leaves_and_joins_anew)
 	    ps_path_find(ps_paths_root(paths), &(const char *){"solve"}, 1);
 	check_ok(ps_path_value(path, here.root, HERE_FAULTS, PS_SHARE_EXCLUSIVE, &value));
 	ck_assert_int_ge(value.value, 2 * TOUCHES);
-	ck_assert_int_le(value.value, 2 * TOUCHES + 5);
+	/* The first touches of the calls' own memory, more of it with a sanitizer; no third visit.
+	 */
+	ck_assert_int_lt(value.value, 3 * TOUCHES);
 	ps_paths_destroy(paths);
 	ps_profile_destroy(profile);
 	ps_eventset_destroy(model);
