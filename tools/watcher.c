@@ -266,8 +266,8 @@ static bool watcher_is_of_a_clock(uint32_t number)
 	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
 }
 
-/* What came to the whole process group has come to the command as well, unless it has left the
- * group. A limit of perfsage's own processor time isn't the command's. */
+/* A signal of the whole process group has reached the command, too, unless it has left the group. A
+ * limit of perfsage's own processor time isn't the command's. */
 static bool watcher_has_command_got(struct tool_watcher *watcher,
                                     const struct signalfd_siginfo *info)
 {

@@ -92,7 +92,7 @@ static int make_pages(const struct ps__log_file *file, void *memory)
 {
 	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
 		return PS_OK;
-	/* What would be SIGBUS. */
+	/* A store there would end the program by SIGBUS. */
 	if (errno == EFAULT)
 		return ps__fail(
 		    PS_ESYS,
