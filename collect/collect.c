@@ -13,6 +13,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/identity.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "base/stack.h"
 #include "region/links.h"
@@ -22,7 +23,6 @@
 #include <errno.h>
 #include <perfsage/collect.h>
 #include <perfsage/sampling.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,16 +39,15 @@ struct collect_region {
 };
 
 static struct {
-	pthread_mutex_t lock;
 	struct ps__held held; /* a jump out of a handler must not leave the lock behind */
 	uint64_t generation;  /* of the process that is counted; 0: none */
 	pid_t pid;            /* a child of vfork has another one, and the same memory */
-	bool has_handlers;    /* of exit and fork */
+	bool has_handler;     /* of exit */
 	struct collect_process process;
 	struct ps__links regions; /* from a region of the profile to that of the marks */
 	/* The profile while it is counted, for those who don't have the lock. */
 	struct ps_profile *_Atomic heard;
-} collect = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} collect; /* by PS__LOCK_COLLECT */
 
 /* A signal handler must not wait for what it has interrupted. */
 static _Thread_local volatile bool is_inside;
@@ -61,7 +60,7 @@ static bool collect_enter(void)
 	ps__signals_hold(&held);
 	is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	pthread_mutex_lock(&collect.lock);
+	ps__lock_take(PS__LOCK_COLLECT);
 	collect.held = held;
 	return true;
 }
@@ -70,7 +69,7 @@ static void collect_leave(void)
 {
 	struct ps__held held = collect.held;
 
-	pthread_mutex_unlock(&collect.lock);
+	ps__lock_release(PS__LOCK_COLLECT);
 	atomic_signal_fence(memory_order_seq_cst);
 	is_inside = false;
 	ps__signals_release(&held);
@@ -283,34 +282,30 @@ static struct ps_mark_region *collect_define(const char *name)
 	return mark;
 }
 
-/* Nothing of these may be half done in a child. */
-static void collect_before_fork(void)
-{
-	if (!is_inside)
-		pthread_mutex_lock(&collect.lock);
-}
-
-static void collect_after_fork(void)
-{
-	if (!is_inside)
-		pthread_mutex_unlock(&collect.lock);
-}
-
 static void collect_at_exit(void)
 {
 	if (ps_collect_end() != PS_OK)
 		collect_complain(PS_ESYS);
 }
 
-static int collect_set_handlers(void)
+static int collect_set_handler(void)
 {
-	if (collect.has_handlers)
+	if (collect.has_handler)
 		return PS_OK;
-	if (pthread_atfork(collect_before_fork, collect_after_fork, collect_after_fork) != 0 ||
-	    atexit(collect_at_exit) != 0)
+	if (atexit(collect_at_exit) != 0)
 		return ps__fail_memory("the report at exit");
-	collect.has_handlers = true;
+	collect.has_handler = true;
 	return PS_OK;
+}
+
+/* What an earlier start was for: each finds its region anew at its next mark. */
+static void collect_forget_regions(void)
+{
+	for (size_t place = 0; place < collect.regions.room; place++) {
+		struct collect_region *region = collect.regions.list[place].to;
+		if (region)
+			atomic_store(&region->generation, 0);
+	}
 }
 
 /* The caller has entered. */
@@ -322,8 +317,9 @@ static int collect_start(void)
 	if (ps__listen_current() && ps__listen_current() != &listener)
 		return ps__fail(PS_ECNFLCT, "ps_collect_start: a profile hears the marks of this "
 		                            "process: destroy it first");
-	int result = collect_set_handlers();
+	int result = collect_set_handler();
 	collect.process = (struct collect_process){.profile = NULL};
+	collect_forget_regions();
 	if (result == PS_OK)
 		result = collect_begin();
 	if (result == PS_OK)

@@ -87,6 +87,7 @@ int collect_process_begin(struct collect_process *out)
 	}
 	ps_profile_destroy(process.profile);
 	ps_topology_destroy(process.topology);
+	collect_files_give_up();
 	if (is_child)
 		out->settings = process.settings; /* for its own children */
 	else

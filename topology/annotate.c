@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "topology/child.h"
 #include "topology/import.h"
@@ -231,9 +232,9 @@ int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visi
 	int code = topology->is_foreign ? ps__child_run(annotate_run, &job, job.subject) : PS_OK;
 
 	if (code == PS_OK) {
-		pthread_mutex_lock(&ps__hwloc_lock);
+		ps__lock_take(PS__LOCK_HWLOC);
 		code = annotate_run(&job);
-		pthread_mutex_unlock(&ps__hwloc_lock);
+		ps__lock_release(PS__LOCK_HWLOC);
 	}
 	ps__cancel_release(cancel);
 	if (code < 0)

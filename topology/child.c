@@ -7,6 +7,7 @@
 #include "topology/child.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -27,8 +28,6 @@
 #define WAIT_SECONDS    120 /* of any time: a child that sleeps uses none */
 #define LIMIT_MEGABYTES 1024
 #define SLICE_MS        50
-
-pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The child says all in one write(2) of fewer bytes than PIPE_BUF, so the whole
  * of it or nothing arrives. */
@@ -92,17 +91,17 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 }
 
 /* No handler of the program may run in the child before
- * leave_the_program_alone. */
+ * leave_the_program_alone. hwloc's own locks must not be another thread's. */
 static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_mutex_lock(&ps__hwloc_lock);
+	ps__lock_take(PS__LOCK_HWLOC);
 	pid_t pid = fork();
 	int error = errno;
-	pthread_mutex_unlock(&ps__hwloc_lock);
+	ps__lock_release(PS__LOCK_HWLOC);
 	if (pid != 0)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;

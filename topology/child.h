@@ -6,22 +6,13 @@
 #ifndef PS_TOPOLOGY_CHILD_H
 #define PS_TOPOLOGY_CHILD_H
 
-#include <pthread.h>
-
-/*
- * Held while hwloc works, and while a child is forked: the child must not find
- * hwloc's own locks held by another thread of ours. Nobody holds it while a
- * child works, so a bad file makes no other thread wait.
- */
-extern pthread_mutex_t ps__hwloc_lock;
-
 /*
  * Runs work(context) in a forked child, and waits for it. What it changes stays
  * in the child. Returns what it returned, with its detail sentence taken over.
  * If it didn't return: PS_EINVAL if it crashed, or took more than its share of
  * CPU time or memory; the detail is a sentence about `subject`. PS_ESYS: no
- * child process could be made. The caller must not hold ps__hwloc_lock, and
- * work() must not take it.
+ * child process could be made. The caller must not hold PS__LOCK_HWLOC: a bad
+ * file makes no other thread wait.
  *
  * The child is a copy of the calling thread alone. POSIX lets it call
  * async-signal-safe functions only; glibc keeps its own promise, that malloc

@@ -10,6 +10,7 @@
 #include "base/advice.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "topology/annotate.h"
 #include "topology/child.h"
@@ -203,9 +204,9 @@ static int import_load_uncancelled(struct ps_topology **out, const struct source
 
 	if (code < 0)
 		return code;
-	pthread_mutex_lock(&ps__hwloc_lock);
+	ps__lock_take(PS__LOCK_HWLOC);
 	code = import_fill(&job);
-	pthread_mutex_unlock(&ps__hwloc_lock);
+	ps__lock_release(PS__LOCK_HWLOC);
 	if (job.is_refused && source->synthetic)
 		return import_explain_refusal(&job);
 	if (code == PS_OK)

@@ -31,6 +31,10 @@ extern "C" {
  *       Or the call was made in a signal handler that interrupted another one of the collector
  *   as ps_topology_load, ps_eventset_add, ps_profile_create and ps_profile_join
  *
+ * After ps_collect_end() the process may start again. What the earlier start was given stays until
+ * the process ends, as threads may still use it: a topology, and one of about 1000 keys for
+ * thread-specific data (pthread_key_create).
+ *
  * Any thread, at any time. Loads the topology: some milliseconds.
  */
 PS_PUBLIC int ps_collect_start(void);

@@ -2,9 +2,9 @@
 /* Metrics that the program adds and takes away: by a formula, or from files. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 
-#include <pthread.h>
 #include <string.h>
 
 static int check_name(const char *name)
@@ -41,29 +41,27 @@ static int make_defined(struct ps__metric_file *file, const char *name, const ch
 }
 
 /* Definitions don't come between the look for the name and the entry. */
-static pthread_mutex_t definition_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static int add_defined(struct ps__metric_file *file)
 {
 	const char *name = file->first->metric.name;
 	int result = PS_OK;
 
-	pthread_mutex_lock(&definition_lock);
+	ps__lock_take(PS__LOCK_METRICS);
 	const struct ps__metric *known = ps__metric_of_name(name);
 	if (known)
 		result = ps__fail(PS_ECNFLCT, "ps_metric_define: there is a metric '%s' already",
 		                  known->name);
 	else
 		ps__metric_list_file(file);
-	pthread_mutex_unlock(&definition_lock);
+	ps__lock_release(PS__LOCK_METRICS);
 	return result;
 }
 
 void ps__metric_add_file(struct ps__metric_file *file)
 {
-	pthread_mutex_lock(&definition_lock);
+	ps__lock_take(PS__LOCK_METRICS);
 	ps__metric_list_file(file);
-	pthread_mutex_unlock(&definition_lock);
+	ps__lock_release(PS__LOCK_METRICS);
 }
 
 int ps_metric_define(const char *name, const char *formula, const char *unit)
@@ -92,9 +90,9 @@ int ps_metric_undefine(const char *name)
 
 	if (!name)
 		return ps__fail(PS_EINVAL, "ps_metric_undefine: the name is NULL");
-	pthread_mutex_lock(&definition_lock);
+	ps__lock_take(PS__LOCK_METRICS);
 	bool found = ps__metric_unlist(name, &empty);
-	pthread_mutex_unlock(&definition_lock);
+	ps__lock_release(PS__LOCK_METRICS);
 	if (!found)
 		return ps__fail(PS_ENOEVNT, "ps_metric_undefine: no metric '%.80s' was defined",
 		                name);

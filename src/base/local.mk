@@ -23,6 +23,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/kept.h \
 	src/base/list.c \
 	src/base/list.h \
+	src/base/lock.c \
+	src/base/lock.h \
 	src/base/os.c \
 	src/base/os_event.c \
 	src/base/os.h \

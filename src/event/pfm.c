@@ -11,46 +11,18 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "event/pmu.h"
 
 #include <perfmon/pfmlib_perf_event.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void pfm_lock_for_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void pfm_unlock_after_fork(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
-/* The child's lock is the forking thread's, whose number there is another one:
- * unlocking would be refused. */
-static void pfm_renew_in_child(void)
-{
-	static const pthread_mutex_t initial = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
-	memcpy(&lock, &initial, sizeof lock);
-}
-
-static void pfm_watch_forks(void)
-{
-	pthread_atfork(pfm_lock_for_fork, pfm_unlock_after_fork, pfm_renew_in_child);
-}
-
 bool ps__pfm_enter(int *cancel)
 {
 	*cancel = ps__cancel_hold();
-	pthread_once(&once, pfm_watch_forks);
-	pthread_mutex_lock(&lock);
+	ps__lock_take(PS__LOCK_PFM);
 	if (pfm_initialize() == PFM_SUCCESS)
 		return true;
 	ps__pfm_leave(*cancel);
@@ -59,7 +31,7 @@ bool ps__pfm_enter(int *cancel)
 
 void ps__pfm_leave(int cancel)
 {
-	pthread_mutex_unlock(&lock);
+	ps__lock_release(PS__LOCK_PFM);
 	ps__cancel_release(cancel);
 }
 

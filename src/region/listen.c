@@ -10,51 +10,28 @@
 #define PERFSAGE_NO_MARKS
 #include "region/listen.h"
 
+#include "base/lock.h"
 #include "region/notes.h"
 #include "region/profile.h"
 
-static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct ps_marks_listener *listening; /* by the lock */
-static _Thread_local volatile bool has_lock;      /* a handler may fork in the midst of a call */
-
-/* A child has a copy of the lock, and no thread that would release it. */
-static void listen_before_fork(void)
-{
-	if (!has_lock)
-		pthread_mutex_lock(&listen_lock);
-}
-
-static void listen_after_fork(void)
-{
-	if (!has_lock)
-		pthread_mutex_unlock(&listen_lock);
-}
-
-static void listen_prepare_for_fork(void)
-{
-	pthread_atfork(listen_before_fork, listen_after_fork, listen_after_fork);
-}
 
 /* A signal handler's mark finds the thread inside a call: it must not wait for the lock that the
  * thread itself holds. */
 static bool listen_begin(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	bool was_inside = ps__own.is_inside;
 
-	pthread_once(&once, listen_prepare_for_fork);
 	ps__own.is_inside = true;
-	has_lock = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	pthread_mutex_lock(&listen_lock);
+	ps__lock_take(PS__LOCK_LISTEN);
 	return was_inside;
 }
 
 static void listen_end(bool was_inside)
 {
-	pthread_mutex_unlock(&listen_lock);
+	ps__lock_release(PS__LOCK_LISTEN);
 	atomic_signal_fence(memory_order_seq_cst);
-	has_lock = false;
 	ps__own.is_inside = was_inside;
 }
 

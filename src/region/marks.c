@@ -9,6 +9,7 @@
 #define PERFSAGE_NO_MARKS
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "region/listen.h"
 #include "region/profile.h"
@@ -25,7 +26,6 @@ struct marks_name {
 	char name[];
 };
 
-static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct marks_name *marks_names[MARKS_PLACES]; /* by the lock */
 static struct ps_profile *marks_profile;             /* that listens; the same */
 
@@ -55,9 +55,9 @@ static struct ps_mark_region *marks_define(const char *name)
 	atomic_signal_fence(memory_order_seq_cst);
 	struct ps__held held;
 	ps__signals_hold(&held);
-	pthread_mutex_lock(&marks_lock);
+	ps__lock_take(PS__LOCK_MARKS);
 	found = marks_find(name);
-	pthread_mutex_unlock(&marks_lock);
+	ps__lock_release(PS__LOCK_MARKS);
 	ps__signals_release(&held);
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
@@ -175,12 +175,12 @@ static void marks_unlisten(struct ps_profile *profile)
 
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	pthread_mutex_lock(&marks_lock);
+	ps__lock_take(PS__LOCK_MARKS);
 	if (marks_profile == profile) {
 		ps__listen_set(NULL);
 		marks_change(NULL);
 	}
-	pthread_mutex_unlock(&marks_lock);
+	ps__lock_release(PS__LOCK_MARKS);
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = was_inside;
 }
@@ -212,9 +212,9 @@ int ps_profile_listen(struct ps_profile *profile)
 	int result = ps__profile_begin(profile, "ps_profile_listen");
 	if (result != PS_OK)
 		return result;
-	pthread_mutex_lock(&marks_lock);
+	ps__lock_take(PS__LOCK_MARKS);
 	result = marks_listen(profile);
-	pthread_mutex_unlock(&marks_lock);
+	ps__lock_release(PS__LOCK_MARKS);
 	ps__profile_end();
 	return result;
 }

@@ -160,6 +160,9 @@ void ps_profile_destroy(struct ps_profile *profile)
 		profile->unlisten(profile);
 	int cancel = ps__cancel_hold();
 	bool is_own = ps__fork_is_same(profile->generation);
+	/* In a child it may be held by a thread that isn't there. */
+	if (!is_own)
+		pthread_mutex_init(&profile->lock, NULL);
 	struct ps__member *member = is_own ? ps__member_find(profile) : NULL;
 	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
 	bool was_inside = ps__own.is_inside;

@@ -20,6 +20,7 @@ api_tests = \
 	tests/api/test_visit_log \
 	tests/api/test_malloc \
 	tests/api/test_marks \
+	tests/api/test_collect_start \
 	tests/api/test_perf_list \
 	tests/api/test_prctl \
 	tests/api/test_probe \
@@ -111,6 +112,7 @@ tests_api_loaded_marks_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_api_loaded_marks_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 tests_api_test_marks_LDADD = $(api_libs) -ldl
 
+tests_api_test_collect_start_LDADD = $(api_libs)
 tests_api_test_perf_list_LDADD = $(api_libs)
 tests_api_test_prctl_LDADD = $(api_libs)
 tests_api_test_probe_LDADD = $(api_libs)

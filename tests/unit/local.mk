@@ -66,6 +66,7 @@ unit_tests = \
 	tests/unit/test_looks \
 	tests/unit/test_looks_again \
 	tests/unit/test_listen \
+	tests/unit/test_lock \
 	tests/unit/test_attribution \
 	tests/unit/test_attribution_records \
 	tests/unit/test_mark_values \

@@ -4,6 +4,7 @@
  * and the program's own signal handlers and children are left alone.
  */
 #include "base/error.h"
+#include "base/lock.h"
 #include "support/scene.h"
 #include "support/small.h"
 #include "topology/child.h"
@@ -147,8 +148,8 @@ END_TEST
 
 static void *lock_and_unlock(void *unused)
 {
-	pthread_mutex_lock(&ps__hwloc_lock);
-	pthread_mutex_unlock(&ps__hwloc_lock);
+	ps__lock_take(PS__LOCK_HWLOC);
+	ps__lock_release(PS__LOCK_HWLOC);
 	return unused;
 }
 

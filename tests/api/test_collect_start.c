@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that starts the collector itself, and again: each report has the marks of its time. */
+#include "here.h"
+
+#include <perfsage/marks.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/perfsage-XXXXXX";
+static char output[sizeof folder + 16];
+
+static void work(int visits)
+{
+	for (int visit = 0; visit < visits; visit++) {
+		PS_REGION("work")
+		{
+		}
+	}
+}
+
+static void start(const char *name)
+{
+	snprintf(output, sizeof output, "%s/%s", folder, name);
+	setenv("PERFSAGE_OUTPUT", output, 1);
+	check_ok(ps_collect_start());
+}
+
+/* What the first table of the report says of it; -1: it isn't there. */
+static long visits_of(const char *region)
+{
+	char line[512];
+	long visits = -1;
+	size_t length = strlen(region);
+	FILE *report = fopen(output, "r");
+
+	ck_assert_ptr_nonnull(report);
+	while (fgets(line, sizeof line, report)) {
+		if (visits < 0 && !strncmp(line, region, length) && line[length] == ' ')
+			visits = strtol(line + length, NULL, 10);
+	}
+	fclose(report);
+	ck_assert_int_eq(unlink(output), 0);
+	return visits;
+}
+
+/* One call site is met in both, and one that is new in the second. */
+START_TEST(marks_are_heard_again_after_a_second_start)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
+	work(2);
+	start("first");
+	work(5);
+	check_ok(ps_collect_end());
+	ck_assert_int_eq(visits_of("work"), 5);
+	work(3);
+	start("second");
+	work(7);
+	PS_REGION("new")
+	{
+	}
+	check_ok(ps_collect_end());
+	ck_assert_int_eq(visits_of("work"), 7);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+START_TEST(a_start_that_fails_keeps_no_descriptor)
+{
+	setenv("PERFSAGE_EVENTS", "no-such-event", 1);
+	int before = dup(STDERR_FILENO);
+
+	close(before);
+	ck_assert_int_lt(ps_collect_start(), 0);
+	int behind = dup(STDERR_FILENO);
+	ck_assert_int_eq(behind, before);
+	close(behind);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collect start");
+	TCase *starts = here_case(suite, "starts");
+
+	tcase_add_test(starts, marks_are_heard_again_after_a_second_start);
+	tcase_add_test(starts, a_start_that_fails_keeps_no_descriptor);
+	return here_run_if_counted(suite);
+}
