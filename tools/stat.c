@@ -68,7 +68,8 @@ static void stat_tell_uncounted(struct run *run)
 
 	stat_uncounted_take(&run->count);
 	const struct stat_uncounted *uncounted = &run->count.uncounted;
-	bool is_any = stat_uncounted_is_any(uncounted) || uncounted->left > 0;
+	bool is_any =
+	    stat_uncounted_is_any(uncounted) || uncounted->left > 0 || uncounted->late_cpus;
 	if (has_footer || session->has_shown_uncounted || !is_any)
 		return;
 	session->has_shown_uncounted = true;

@@ -131,6 +131,7 @@ struct stat_count {
 	struct tool_cgroup cgroup;      /* made for the command */
 	struct tool_cgroup_named named; /* of --cgroup */
 	struct ps_eventset *times;      /* what stat_times_store stored; NULL: nothing */
+	char *online; /* the CPUs that were, where no others are counted; NULL: all are */
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive
@@ -161,6 +162,7 @@ int stat_count_check(struct stat_count *count, long long *residual);
 /* The least part of the time that an event was on the hardware; 1.0 if none was
  * multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
+bool stat_count_has_missed(const struct stat_count *count);
 
 /* stat_start.c: what is counted is opened. */
 
@@ -193,6 +195,7 @@ struct stat_quality {
 	struct ps_value *sums; /* the Machine's, of each event; NULL: not known */
 	char *origin;          /* of the tree, if it isn't this machine's; else NULL */
 	char *unknown;         /* why the residual can't be told; NULL if it can */
+	bool has_missed;       /* a value is a lower bound, or its counter was off for a while */
 	bool is_of_regions;    /* of the whole run's CPU time: each report tells its own quality */
 };
 

@@ -365,6 +365,7 @@ void stat_count_destroy(struct stat_count *count)
 		ps_eventset_destroy(count->sets[index]);
 	ps_eventset_destroy(count->times);
 	ps__os_free(count->sets);
+	ps__os_free(count->online);
 	tool_cgroup_destroy(&count->cgroup);
 	ps_topology_destroy(count->topology);
 }

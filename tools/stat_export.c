@@ -59,6 +59,8 @@ static void fields_add_quality(struct stat_fields *fields)
 		fields_add_number(fields, "copies_for_a_task", (double)quality->how.copies);
 		fields_add_number(fields, "left_group_s", stat_method_found_left_s(&quality->how));
 	}
+	if (uncounted->late_cpus)
+		fields_add_number(fields, "uncounted_cpus", (double)uncounted->late_cpus);
 	if (!uncounted->is_of_processes)
 		return;
 	fields_add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
@@ -285,6 +287,8 @@ static void json_add_method(struct ps__json *json, const struct stat_how *how)
 
 static void json_add_uncounted(struct ps__json *json, const struct stat_uncounted *uncounted)
 {
+	if (uncounted->late_cpus)
+		ps__json_add_unsigned(json, "uncounted_cpus", uncounted->late_cpus);
 	if (!uncounted->is_of_processes)
 		return;
 	ps__json_add_double(json, "uncounted_programs", stat_uncounted_number(uncounted));

@@ -46,6 +46,7 @@ void stat_quality_add_interval(struct stat_quality *quality, const struct stat_c
 
 	if (coverage < quality->coverage)
 		quality->coverage = coverage;
+	quality->has_missed |= stat_count_has_missed(count);
 }
 
 static void footer_add_attribution(struct stat_quality *quality, const struct stat_count *count)
@@ -292,7 +293,17 @@ static void footer_show_coverage(const struct stat_quality *quality, struct ps__
 
 static bool footer_is_all_counted(const struct stat_quality *quality)
 {
-	return quality->how.left_s <= 0 && !stat_uncounted_is_any(&quality->uncounted);
+	return quality->how.left_s <= 0 && !stat_uncounted_is_any(&quality->uncounted) &&
+	       !quality->uncounted.late_cpus && !quality->has_missed;
+}
+
+/* The other lines may say why. */
+static void footer_show_missed(const struct stat_quality *quality, struct ps__buffer *out)
+{
+	if (!quality->has_missed)
+		return;
+	stat_footer_line("missed", out);
+	ps__buffer_add(out, "some counts, where the table says '>=' or 'interrupted'\n");
 }
 
 static void footer_show_residual(const struct stat_quality *quality, struct ps__buffer *out)
@@ -316,26 +327,6 @@ static void footer_show_residual(const struct stat_quality *quality, struct ps__
 		                   ? "0: all that the kernel counted is shown"
 		                   : "0");
 	ps__buffer_add(out, "\n");
-}
-
-static void footer_show_uncounted(const struct stat_quality *quality, struct ps__buffer *out)
-{
-	const struct stat_uncounted *uncounted = &quality->uncounted;
-
-	if (stat_uncounted_is_any(uncounted)) {
-		stat_footer_line("uncounted", out);
-		stat_uncounted_describe(uncounted, out);
-		ps__buffer_add(out, "\n");
-	}
-	if (uncounted->is_blind) {
-		stat_footer_line("uncounted", out);
-		ps__buffer_add(out, "not known: child processes that ran already, as no /proc of "
-		                    "this PID namespace is mounted\n");
-	} else if (uncounted->children) {
-		stat_footer_line("uncounted", out);
-		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n",
-		               uncounted->children, uncounted->children > 1 ? "es" : "");
-	}
 }
 
 double stat_footer_cost_s(void)
@@ -424,7 +415,8 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 		footer_show_attribution(quality, out);
 		footer_show_coverage(quality, out);
 		footer_show_residual(quality, out);
-		footer_show_uncounted(quality, out);
+		footer_show_missed(quality, out);
+		stat_uncounted_show(&quality->uncounted, out);
 	}
 	stat_method_show(&quality->how, out);
 	footer_show_origin(quality, out);

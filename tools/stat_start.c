@@ -197,6 +197,8 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 		method = STAT_METHOD_PER_CPU;
 	}
 	start_note_method(count, method);
+	if (method == STAT_METHOD_CGROUP || method == STAT_METHOD_BPF)
+		stat_uncounted_note_online(count);
 	if (method == STAT_METHOD_CGROUP)
 		return 0;
 	return start_waiting(count, pid) < 0 ? -1 : start_note_estimate(count, target);
@@ -338,6 +340,8 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 		       -1;
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
+	if (count->how.method == STAT_METHOD_BPF)
+		stat_uncounted_note_online(count);
 	if (target->has_children)
 		return start_trees(count, target) < 0 ? -1 : start_note_estimate(count, target);
 	if (start_make_room(count, target->pid_count) < 0)
@@ -400,6 +404,8 @@ int stat_start_cpus(struct stat_count *count, const char *cpus)
 	}
 	if (result != 0 || start_make_room(count, threads) < 0)
 		return -1;
+	if (!cpus)
+		stat_uncounted_note_online(count);
 	for (size_t index = 0; result == 0 && index < threads; index++) {
 		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
 		if (start_is_wanted(cpu, cpus))
@@ -436,6 +442,7 @@ int stat_start_cgroup(struct stat_count *count, const char *path)
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
 	tool_cgroup_note(&count->named, path);
+	stat_uncounted_note_online(count);
 	int code = start_try_set(count, set, ps_eventset_attach_cgroup(set, path));
 	return code == PS_OK ? 0 : start_complain_cgroup(path, code);
 }

@@ -72,6 +72,21 @@ int stat_count_check(struct stat_count *count, long long *residual)
 	return result;
 }
 
+bool stat_count_has_missed(const struct stat_count *count)
+{
+	bool has_missed = false;
+
+	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
+		struct ps_value total;
+		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event),
+		                       &total) != PS_OK)
+			continue;
+		has_missed |=
+		    total.status == PS_STATUS_INCOMPLETE || (total.flags & PS_VALUE_INTERRUPTED);
+	}
+	return has_missed;
+}
+
 double stat_count_coverage(const struct stat_count *count)
 {
 	double least = 1.0;

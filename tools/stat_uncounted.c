@@ -3,6 +3,8 @@
  * counting. */
 #include "tools/stat.h"
 
+#include "base/list.h"
+#include "base/os.h"
 #include "eventset/tasks.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
@@ -35,15 +37,53 @@ static long uncounted_find_left(struct ps_eventset *set)
 	return is_known && found->created > -1 ? found->created + 1 : 0;
 }
 
+#define ONLINE "/sys/devices/system/cpu/online"
+
+void stat_uncounted_note_online(struct stat_count *count)
+{
+	char text[4096];
+
+	if (!count->online && ps__os_read_file(ONLINE, text, sizeof text) > 0)
+		count->online = ps__os_strdup(text);
+}
+
+static int uncounted_check_cpu(int cpu, void *context)
+{
+	struct stat_count *count = context;
+
+	if (ps__list_contains(count->online, cpu))
+		return 0;
+	if (count->uncounted.late_cpus++ == 0)
+		count->uncounted.late_cpu = cpu;
+	return 0;
+}
+
+/* One that has gone again is told all the same. */
+static void uncounted_find_late_cpus(struct stat_count *count)
+{
+	struct stat_uncounted before = count->uncounted;
+	char text[4096];
+
+	if (!count->online || ps__os_read_file(ONLINE, text, sizeof text) <= 0)
+		return;
+	count->uncounted.late_cpus = 0;
+	ps__list_for_each(text, uncounted_check_cpu, count);
+	if (count->uncounted.late_cpus < before.late_cpus)
+		count->uncounted = before;
+}
+
 void stat_uncounted_take(struct stat_count *count)
 {
 	struct stat_uncounted *sum = &count->uncounted;
 
+	uncounted_find_late_cpus(count);
 	/* The times of a run are not what the kernel counts of programs. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true,
 	                               .is_of_command = sum->is_of_command,
+	                               .late_cpus = sum->late_cpus,
+	                               .late_cpu = sum->late_cpu,
 	                               .children = sum->children,
 	                               .is_blind = sum->is_blind};
 	if (count->how.method == STAT_METHOD_WHOLE || stat_method_is_estimate(count->how.method)) {
@@ -72,6 +112,8 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 	first.children = one->children > sum->children ? one->children : sum->children;
 	first.is_blind = one->is_blind || sum->is_blind;
 	first.left = sum->left + one->left;
+	first.late_cpus = one->late_cpus > sum->late_cpus ? one->late_cpus : sum->late_cpus;
+	first.late_cpu = sum->late_cpus ? sum->late_cpu : one->late_cpu;
 	*sum = first;
 }
 
@@ -114,6 +156,43 @@ static void uncounted_describe_left(const struct stat_uncounted *uncounted, stru
 	               uncounted->left, uncounted->left > 1 ? "s" : "");
 }
 
+static void uncounted_describe_cpus(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+{
+	ps__buffer_add(out, "CPU %d", uncounted->late_cpu);
+	if (uncounted->late_cpus > 1)
+		ps__buffer_add(out, " and %zu other%s", uncounted->late_cpus - 1,
+		               uncounted->late_cpus > 2 ? "s" : "");
+	ps__buffer_add(out, " came online when counting had begun: what ran there is in no count");
+}
+
+static void uncounted_show_children(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+{
+	if (!uncounted->is_blind && !uncounted->children)
+		return;
+	stat_footer_line("uncounted", out);
+	if (uncounted->is_blind)
+		ps__buffer_add(out, "not known: child processes that ran already, as no /proc of "
+		                    "this PID namespace is mounted\n");
+	else
+		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n",
+		               uncounted->children, uncounted->children > 1 ? "es" : "");
+}
+
+void stat_uncounted_show(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+{
+	if (stat_uncounted_is_any(uncounted)) {
+		stat_footer_line("uncounted", out);
+		stat_uncounted_describe(uncounted, out);
+		ps__buffer_add(out, "\n");
+	}
+	if (uncounted->late_cpus) {
+		stat_footer_line("uncounted", out);
+		uncounted_describe_cpus(uncounted, out);
+		ps__buffer_add(out, "\n");
+	}
+	uncounted_show_children(uncounted, out);
+}
+
 void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps__buffer *out)
 {
 	if (uncounted->left <= 0)
@@ -125,7 +204,7 @@ void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps_
 
 void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 {
-	struct ps__buffer programs = {0}, left = {0};
+	struct ps__buffer programs = {0}, left = {0}, cpus = {0};
 
 	if (stat_uncounted_is_any(uncounted)) {
 		stat_uncounted_describe(uncounted, &programs);
@@ -135,8 +214,13 @@ void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 		uncounted_describe_left(uncounted, &left);
 		tool_complain("%s", ps__buffer_text(&left));
 	}
+	if (uncounted->late_cpus) {
+		uncounted_describe_cpus(uncounted, &cpus);
+		tool_complain("%s", ps__buffer_text(&cpus));
+	}
 	ps__buffer_clear(&programs);
 	ps__buffer_clear(&left);
+	ps__buffer_clear(&cpus);
 }
 
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that the kernel does not count, and children that ran before. */
+/* What is in no count: programs that the kernel does not count, children that ran before, CPUs that
+ * came online later. */
 #ifndef PS_TOOLS_STAT_UNCOUNTED_H
 #define PS_TOOLS_STAT_UNCOUNTED_H
 
@@ -22,6 +23,8 @@ struct stat_uncounted {
 	size_t children;       /* that ran already when processes were attached */
 	bool is_blind;         /* whether there were any is not known */
 	long left;             /* tasks of the command that ran on when it had ended */
+	size_t late_cpus;      /* that came online when counting had begun, and have no counters */
+	int late_cpu;          /* the first */
 };
 
 /* Asks the event sets. To be called some times a second while they count, as
@@ -38,6 +41,9 @@ double stat_uncounted_children(const struct stat_uncounted *uncounted);
 /* Adds those of one run to a sum: the first program, and their number. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
+/* CPUs that come online later are in no count from now on. */
+void stat_uncounted_note_online(struct stat_count *count);
+
 /* A sentence of the programs, or why it isn't known whether there were any;
  * nothing if there were none. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
@@ -48,6 +54,8 @@ void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__
 /* Says it on stderr, if there is anything. */
 void stat_uncounted_complain(const struct stat_uncounted *uncounted);
 
+/* Adds a line of each that there is, but for the tasks that are left. */
+void stat_uncounted_show(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 /* Adds a line of the tasks that are left, if there are any. */
 void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 

@@ -104,6 +104,8 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = ps__set_read_places(set);
 
+	/* A CPU that came online since has no events. */
+	set->attribution.is_lacking |= ps__set_has_new_cpu(set);
 	fetch->cpu = cpu_here(set);
 	return result;
 }

@@ -66,6 +66,25 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 	return ps__list_count(text) != set->counters.target.instance_count;
 }
 
+static int find_new_cpu(int cpu, void *context)
+{
+	const struct ps_eventset *set = context;
+
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (set->attribution.per_cpu.cpus[instance] == cpu)
+			return 0;
+	}
+	return 1;
+}
+
+bool ps__set_has_new_cpu(struct ps_eventset *set)
+{
+	char text[4096];
+
+	return ps__os_read_file(ONLINE, text, sizeof text) > 0 &&
+	       ps__list_for_each(text, find_new_cpu, set) != 0;
+}
+
 static pid_t task_cpus_tid(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;

@@ -261,13 +261,18 @@ START_TEST(cpus_that_come_are_counted_from_the_next_start)
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_open_fds(), 1 + 2 * 3);
 	count_on(1, 4);
-	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq((int)scene_total(EVENT).status, PS_STATUS_COUNTED);
 	fake_set_online(2, true);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq((int)scene_total(EVENT).status, PS_STATUS_INCOMPLETE);
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_open_fds(), 1 + 2 * 4);
 	count_on(2, 6);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 6);
+	ck_assert_int_eq((int)scene_total(EVENT).status, PS_STATUS_COUNTED);
 	ps_eventset_destroy(set);
 }
 END_TEST

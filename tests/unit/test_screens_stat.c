@@ -383,6 +383,35 @@ START_TEST(the_locale_and_the_terminal_decide_branches_and_colours)
 }
 END_TEST
 
+/* _i: CPU 1 comes online after the start; or it goes, and comes back. */
+START_TEST(counts_that_a_cpu_lacks_are_told)
+{
+	machine_believe(0);
+	if (_i == 0)
+		fake_set_online(1, false);
+	parse("stat -a --timeout 1000 -e page-faults,task-clock");
+	ck_assert_ptr_nonnull(model = stat_events_create(&options));
+	ck_assert_int_eq(stat_count_create(&count, model, &options), 0);
+	ck_assert_int_eq(stat_start_cpus(&count, options.target.cpus), 0);
+	if (_i == 1) {
+		fake_set_online(1, false);
+		stat_count_take(&count);
+	}
+	fake_set_online(1, true);
+	advance(-1, 0);
+	fake_run(1000000000, 1000000000);
+	stat_count_stop(&count, NULL);
+	char *text = shown((struct tool_screen){.width = 100});
+	ck_assert_msg(!strstr(text, "nothing lost"), "%s", text);
+	ck_assert_msg(!strstr(text, "all that the kernel counted"), "%s", text);
+	const char *told =
+	    _i == 0 ? "\nuncounted   CPU 1 came online" : "\nmissed      some counts";
+	ck_assert_msg(strstr(text, told) != NULL, "%s", text);
+	free(text);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	/* The large ones open thousands of events. */
@@ -397,6 +426,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_command_fits_wherever_it_ran, 0, largest);
 	tcase_add_loop_test(tests, tasks_and_processes_fit, 0, largest);
 	tcase_add_loop_test(tests, regions_fit, 0, largest);
+	tcase_add_loop_test(tests, counts_that_a_cpu_lacks_are_told, 0, 2);
 	tcase_add_loop_test(tests, the_locale_and_the_terminal_decide_branches_and_colours, 0,
 	                    largest);
 	return scene_run(suite);
