@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit/test_formula_names \
 	tests/unit/test_topology_find \
 	tests/unit/test_heat \
+	tests/unit/test_heat_drawn \
 	tests/unit/test_hybrid \
 	tests/unit/test_hybrid_groups \
 	tests/unit/test_import_file \
@@ -244,6 +245,7 @@ EXTRA_DIST += \
 	tests/unit/test_bpf.h \
 	tests/unit/test_diagnose.h \
 	tests/unit/test_event.h \
+	tests/unit/test_heat.h \
 	tests/unit/test_hybrid.h \
 	tests/unit/test_log.h \
 	tests/unit/test_looks.h \
