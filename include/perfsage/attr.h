@@ -229,8 +229,9 @@ PS_PUBLIC int ps_attr_kernel_size(size_t *out);
  * The set decides what is inherited, when counting begins, and what a reading holds. So these
  * fields of the attr must be as ps_attr_create made them: disabled, read_format, inherit and its
  * kin, enable_on_exec, clockid, and all that makes the kernel write samples or other records, which
- * is a sampler's. A sample_period may be set with sigtrap. Events that are pinned or exclusive lead
- * a group.
+ * is a sampler's. A sample_period may be set if sigtrap is set. An event that is pinned or
+ * exclusive leads its group. Of several in one group (ps_eventset_group) the first one leads, and
+ * no software event leads events of the cores' PMU: the kernel pins a group as a whole.
  *
  * set - a set that isn't running
  * attr - any; the set keeps a copy. The event has the name that ps_attr_create was given

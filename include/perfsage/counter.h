@@ -66,9 +66,10 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
  *
  * It may be called before ps_start, and holds until ps_eventset_resume_event:
  * ps_stop and ps_start don't end it. The hardware counter is free meanwhile,
- * unless the event is the first of its group (ps_eventset_event_group): that
- * one goes on in the hardware, and what it counts is left out. The times of a
- * value are its group's, and go on.
+ * unless the event leads its group: the leader goes on in the hardware, and what
+ * it counts is left out. Usually the leader is the first hardware event of the
+ * group; a pinned or exclusive event leads before it. The times of a value are
+ * its group's, and go on.
  *
  * From the first pause on, the event's values have the flag PS_VALUE_PAUSED.
  *
@@ -84,8 +85,8 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel refused
  *
- * Cost: one ioctl(2) for each CPU that the set has counters on; of the first in
- * a group a read(2).
+ * Cost: one ioctl(2) for each CPU that the set has counters on; for the leader of
+ * a group a read(2) instead.
  */
 PS_PUBLIC int ps_eventset_pause_event(struct ps_eventset *set, size_t event);
 
@@ -122,7 +123,7 @@ PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
 	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
-	PS_GROUP_WEAK,     /* these in one group; those that don't fit in another, and so on */
+	PS_GROUP_WEAK,     /* as many in one group as fit; the rest make the next, and so on */
 	PS_GROUP_APART     /* each of these in a group of its own */
 };
 
@@ -133,6 +134,7 @@ enum ps_grouping {
  * groups take turns on the hardware. PS_GROUP_TOGETHER is tried at once, on the
  * calling thread, and again at ps_start. An event that can't be counted here is
  * left out of the group. ps_eventset_event_group tells the group of each event.
+ * If some are pinned or exclusive, the first of these leads the group.
  *
  * set - a set that isn't running
  * events - n indices; each event leaves the grouping that it had

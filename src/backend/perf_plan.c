@@ -89,18 +89,43 @@ static int fail_unit(const struct ps__perf *perf, size_t leader, size_t event, b
 		    : "they are counted by different PMUs, or for different kinds of cores");
 }
 
-/* The event leads the others of its unit. Those that a weak one has no counter for make another
- * group later. */
-static int plan_unit(struct ps__perf *perf, size_t leader)
+/* Is the event still to be planned, with those of this one's unit? */
+static bool is_left_of_unit(const struct ps__perf *perf, size_t event, const struct ps__event *what)
 {
+	const struct ps__event *other = &perf->events[event];
+
+	return !other->unsupported && perf->base.group_of[event] == PS__NO_GROUP &&
+	       is_unit(other) && other->control.unit == what->control.unit;
+}
+
+/* Only a leader is pinned or exclusive: a member would lose that without a word. The leader is of
+ * the first event's pass, as the passes bring the events that may lead the others first. */
+static size_t leader_of_unit(const struct ps__perf *perf, size_t first)
+{
+	const struct ps__event *what = &perf->events[first];
+
+	for (size_t event = first; event < perf->event_count; event++) {
+		const struct ps__event *other = &perf->events[event];
+		if (is_left_of_unit(perf, event, what) && other->klass == what->klass &&
+		    !other->variant_count == !what->variant_count &&
+		    (other->attr.pinned || other->attr.exclusive))
+			return event;
+	}
+	return first;
+}
+
+/* One event leads the others of its unit. Those that a weak one has no counter for make another
+ * group later. */
+static int plan_unit(struct ps__perf *perf, size_t first)
+{
+	size_t leader = leader_of_unit(perf, first);
 	const struct ps__event *what = &perf->events[leader];
 	size_t index = perf->base.groups;
 	int result = ps__perf_lead_group(perf, leader, ps__perf_kinds_of(perf, what));
 
 	for (size_t event = 0; result == PS_OK && event < perf->event_count; event++) {
 		const struct ps__event *other = &perf->events[event];
-		if (other->unsupported || perf->base.group_of[event] != PS__NO_GROUP ||
-		    !is_unit(other) || other->control.unit != what->control.unit)
+		if (!is_left_of_unit(perf, event, what))
 			continue;
 		bool may = is_alike(&perf->instances[0].groups[index], other,
 		                    ps__perf_kinds_of(perf, other));
@@ -115,6 +140,16 @@ static int plan_unit(struct ps__perf *perf, size_t leader)
 	return result;
 }
 
+/* Until the event is in a group: where another one leads, a weak unit may lack a counter for it. */
+static int plan_units(struct ps__perf *perf, size_t event)
+{
+	int result = PS_OK;
+
+	while (result == PS_OK && perf->base.group_of[event] == PS__NO_GROUP)
+		result = plan_unit(perf, event);
+	return result;
+}
+
 /* The event joins the newest group that takes it, or leads another. */
 static int plan_event(struct ps__perf *perf, size_t event)
 {
@@ -122,7 +157,7 @@ static int plan_event(struct ps__perf *perf, size_t event)
 	uint32_t kinds = ps__perf_kinds_of(perf, what);
 
 	if (is_unit(what))
-		return plan_unit(perf, event);
+		return plan_units(perf, event);
 	if (what->control.grouping == PS_GROUP_APART)
 		return ps__perf_lead_group(perf, event, kinds);
 	for (size_t index = perf->base.groups; index-- > 0;) {

@@ -78,6 +78,62 @@ START_TEST(software_events_join_the_group_that_they_are_asked_into)
 }
 END_TEST
 
+/* How many counters of the event are open, and whether they are pinned. */
+static size_t count_open(uint64_t config, bool pinned)
+{
+	int fds[64];
+	size_t count = fake_counter_fds(fds, 64), found = 0;
+
+	for (size_t index = 0; index < count; index++) {
+		const struct perf_event_attr *attr = fake_attr_of_fd(fds[index]);
+		found += attr->type == PERF_TYPE_HARDWARE && attr->config == config &&
+		         attr->pinned == pinned;
+	}
+	return found;
+}
+
+static struct ps_eventset *set_with_pinned(void)
+{
+	struct ps_eventset *set = scene_set("cycles", "instructions:D", NULL);
+
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	return set;
+}
+
+/* _i: whether it is named first. */
+START_TEST(a_pinned_event_leads_the_group_that_it_is_asked_into)
+{
+	struct ps_eventset *set = set_with_pinned();
+	const size_t events[] = {_i ? 1 : 0, _i ? 0 : 1};
+
+	check_ok(ps_eventset_group(set, events, 2, PS_GROUP_TOGETHER));
+	check_ok(ps_start(set));
+	ck_assert(are_together(set, 0, 1));
+	ck_assert_uint_eq(count_open(PERF_COUNT_HW_INSTRUCTIONS, true), 1);
+	ck_assert_uint_eq(count_open(PERF_COUNT_HW_CPU_CYCLES, false), 1);
+	fake_advance(CYCLES, 5);
+	fake_advance(INSTRUCTIONS, 6);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_sum("cycles", 0), 5);
+	ck_assert_int_eq(scene_sum("instructions:D", 0), 6);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_weak_group_whose_pinned_event_takes_all_counters_is_split)
+{
+	struct ps_eventset *set = set_with_pinned();
+
+	fake_add_core_pmu(1);
+	check_ok(group(set, PS_GROUP_WEAK, 0, 1));
+	check_ok(ps_start(set));
+	ck_assert(!are_together(set, 0, 1));
+	ck_assert_int_ge(ps_eventset_event_group(set, 0), 0);
+	ck_assert_uint_eq(count_open(PERF_COUNT_HW_INSTRUCTIONS, true), 1);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused_at_once_and_named)
 {
 	struct ps_eventset *set = set_of(4);
@@ -233,6 +289,8 @@ int main(void)
 
 	tcase_add_test(tests, events_that_are_to_be_together_are);
 	tcase_add_test(tests, software_events_join_the_group_that_they_are_asked_into);
+	tcase_add_loop_test(tests, a_pinned_event_leads_the_group_that_it_is_asked_into, 0, 2);
+	tcase_add_test(tests, a_weak_group_whose_pinned_event_takes_all_counters_is_split);
 	tcase_add_test(tests, what_does_not_fit_is_refused_at_once_and_named);
 	tcase_add_test(tests, what_does_not_fit_any_more_is_refused_by_ps_start);
 	tcase_add_test(tests, a_weak_group_is_split_if_it_does_not_fit);
