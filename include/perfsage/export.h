@@ -66,15 +66,17 @@ struct ps_export_field {
 };
 
 /**
- * Options of ps_export_with; with all but size 0, it writes what ps_export
- * does.
+ * Options of ps_export_with. If size is set and all other members are 0,
+ * ps_export_with writes what ps_export writes.
  *
  * Start with `struct ps_export_options o = {.size = sizeof o};`.
  */
 struct ps_export_options {
-	size_t size;         /* sizeof(struct ps_export_options) */
-	unsigned flags;      /* OR of enum ps_export_flag */
-	unsigned types;      /* OR of PS_TYPE_BITs: only these, and root; 0: all. Not for XML */
+	size_t size;    /* sizeof(struct ps_export_options) */
+	unsigned flags; /* OR of enum ps_export_flag */
+	/* OR of PS_TYPE_BITs: root and components of these types; also the unknown Thread if it has
+	 * a count. 0: all types. Not for XML */
+	unsigned types;
 	int cache_level;     /* as in struct ps_print_options. Not for XML */
 	const char *heat_by; /* XML: the event or metric that colours; NULL: the first event */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */

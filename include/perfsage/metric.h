@@ -37,10 +37,14 @@ struct ps_metric_value {
 /**
  * Computes a metric of a component.
  *
- * It is the formula of the totals that ps_component_total gives for the metric's
- * events, over the event sets that have all of them. A share divides the
- * component's total by the whole Machine's. If a metric has several formulas, the
- * call takes the first one whose events were counted.
+ * The formula is computed from totals. They are those that ps_component_total
+ * gives for the metric's events, but only over the event sets that have all of
+ * these events. A share divides the component's total by the whole Machine's.
+ *
+ * If a metric has several formulas, the call takes the first one whose events were
+ * counted anywhere in the topology. So all components have the same formula, and
+ * their values can be compared. Where this formula can't be computed, the call
+ * fails, even if a later formula could be.
  *
  * component - any component
  * metric - "IPC", "GHz", "cache-miss-ratio", ..., in upper or lower case, with

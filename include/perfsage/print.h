@@ -58,7 +58,8 @@ enum ps_print_flag {
 struct ps_print_options {
 	size_t size;    /* sizeof(struct ps_print_options) */
 	unsigned flags; /* OR of enum ps_print_flag */
-	/* OR of PS_TYPE_BITs: show only these, and the first line's component; 0: all */
+	/* OR of PS_TYPE_BITs: root and components of these types; also the unknown Thread if it has
+	 * a count. 0: all types */
 	unsigned types;
 	int cache_level; /* where caches are shown: 0 all, 1 to 5 this level, or PS_CACHE_LAST_LEVEL
 	                  */

@@ -12,10 +12,14 @@ extern "C" {
 #endif
 
 enum ps_paths_flag {
-	PS_PATHS_RAW = 1 << 0,       /* text: whole numbers; else four digits and an SI prefix */
-	PS_PATHS_UTF8 = 1 << 1,      /* text: branches of box characters, names in UTF-8 */
-	PS_PATHS_COLOUR = 1 << 2,    /* text: ANSI escape sequences, for a terminal */
-	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */
+	/* text: no SI prefixes. Counts, and times in ns, are whole numbers. An event with a scale,
+	 * and a metric, have decimals */
+	PS_PATHS_RAW = 1 << 0,
+	PS_PATHS_UTF8 = 1 << 1,   /* text: branches of box characters, names in UTF-8 */
+	PS_PATHS_COLOUR = 1 << 2, /* text: ANSI escape sequences, for a terminal */
+	/* text: without the last lines, which explain signs and words, and list errors in the use
+	 * of regions (ps_profile_faults) */
+	PS_PATHS_NO_LEGEND = 1 << 3,
 	PS_PATHS_COMPACT = 1 << 4,   /* JSON: one line, for a stream of objects */
 	PS_PATHS_NO_HEADER = 1 << 5, /* CSV: without the header row, for rows that are appended */
 	PS_PATHS_IDLE = 1 << 6       /* with types: also components without a count */

@@ -269,14 +269,15 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
  *
  * value - receives the sum; raw is the number of samples, status PS_STATUS_SCALED, and flags has
  *     PS_VALUE_SAMPLED. Untouched on failure.
- * component - of the options' root; NULL: all hardware threads
+ * component - of the topology of the options' root. NULL: the options' root, which is all hardware
+ *     threads if it is the Machine, with the unknown Thread
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; the session has no root; the component is of another topology
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOEVST - there is no sample of it below the component
- *   PS_ENOSUPP - it is a software event or a tracepoint with a frequency: the kernel doesn't tell
- *       how many events a sample stands for
+ *   PS_ENOSUPP - the event has a frequency, and is a tracepoint or a software event other than
+ *       cpu-clock and task-clock: the kernel doesn't tell how many events a sample stands for
  *   PS_ECLOST - it is the parent's session
  */
 PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,

@@ -59,7 +59,7 @@ PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *even
  * count - receives the number of parts that there are
  *
  * Errors:
- *   PS_EINVAL - thread, event or count is NULL
+ *   PS_EINVAL - thread, event or count is NULL; out is NULL and capacity is not 0
  *   PS_ENOEVNT - no event set counted such an event here
  *   PS_EBUF - there are more parts than capacity: the newest `capacity` ones
  *       were written, and *count tells how many are needed

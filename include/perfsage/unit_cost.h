@@ -70,14 +70,17 @@ struct ps_unit_cost_fit {
  * out - receives a cost for each column; untouched on a failure other than
  *     PS_PARTIAL
  *
- * Returns PS_OK, or PS_PARTIAL if some columns can't be told apart: those that
- * are 0 in all rows, or a sum of multiples of others. Their values are NaN, and
- * ps_error_detail() gives their numbers, from 0 on. The others are right.
+ * Returns PS_OK, or PS_PARTIAL if the rows don't determine the costs of some
+ * columns. Such a column is 0 in all rows, or a sum of multiples of other columns.
+ * These other columns are not determined either. The costs of all of them are NaN,
+ * and ps_error_detail() names as many of their numbers, from 0 on, as it has room
+ * for. The costs of all other columns are right.
  *
  * Errors:
  *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
- *       than columns; a number isn't finite, or the root of a column's sum of squares
- *       is beyond a double (ps_error_detail() says where)
+ *       than columns; a number isn't finite, or the numbers of a column are too
+ *       large: the root of the sum of their squares is not a finite double
+ *       (ps_error_detail() says where)
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Allocates a copy of the numbers. Cost: with many rows in proportion
