@@ -11,11 +11,11 @@ extern "C" {
 #endif
 
 /**
- * Is called for one visit, in the thread that made it, when it ends.
+ * Is called for one visit, in the thread that made the visit, when the visit ends.
  *
- * It must return, and can't use a profile: regions, marks and ps_paths_create are
- * refused here (PS_ECNFLCT). What happens here is counted to the region around
- * the visit.
+ * The function must return. Each call in it that uses a profile fails with
+ * PS_ECNFLCT, and a mark does nothing. The work of the function itself is counted
+ * in the region around the visit.
  *
  * context - as it was given to ps_region_set_slower_than
  * visit - a path of its own, valid until this function returns, with the names
@@ -59,11 +59,12 @@ PS_PUBLIC int ps_region_set_slower_than(struct ps_region *region, uint64_t limit
 /**
  * Writes the visits of a region that take longer than a limit to a log, a record each.
  *
- * In the place of what ps_region_set_slower_than asked for: a visit goes to a
- * callback or to a log. The records are of the type "visit", in a stream of the
- * thread's. Points: "entered", "left". Fields: "region" (its name), "path" ("outer/
- * inner"), "thread" (its number), "wall_ns", "one_in" (of a sampled region: the
- * visit stands for so many; else 1). Of texts that are too long a part is "...".
+ * A region has one limit: this call replaces what ps_region_set_slower_than has
+ * set, and the other way round. Each thread has a stream of records of the type
+ * "visit". The points are "entered" and "left". The fields are "region" (its name),
+ * "path" ("outer/inner"), "thread" (the kernel's number), "wall_ns", and "one_in"
+ * (for how many visits this one stands; 1 without sampling). In a text that is too
+ * long, "..." replaces a part.
  *
  * region - from ps_region_define
  * limit_ns - a visit of more nanoseconds is written; 0: each one

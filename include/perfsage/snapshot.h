@@ -20,13 +20,13 @@ struct ps_snapshot;
 /**
  * Takes a snapshot: reads the counters, and stores nothing in the tree.
  *
- * The set's readings are what they would be without it. ps_start, ps_reset and
- * ps_accum don't change what snapshots count: it only grows.
+ * The set's readings are the same as without snapshots. ps_start, ps_reset and
+ * ps_accum don't set the counts of snapshots back: these grow while the set runs.
  *
- * set - running, or stopped: then its final counts
- * snapshot - *snapshot is NULL: one is made, the caller's; else it is
- *     overwritten. Untouched on failure. If a signal handler jumps out of the
- *     call, take it again before it is used.
+ * set - a set that was started; of a stopped set the snapshot has the final counts
+ * snapshot - if *snapshot is NULL, a snapshot is made, which belongs to the caller;
+ *     otherwise *snapshot is overwritten. Untouched on failure. If a signal handler
+ *     jumps out of the call, take the snapshot again before you use it.
  *
  * Returns PS_OK, or PS_PARTIAL as ps_read.
  *
@@ -61,12 +61,13 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *     timestamp of `to`; untouched on failure
  * count - of the array: at least as many as the set has events
  *
- * A value's attribution and flags are the weakest that the set's counts had on
- * these hardware threads since they last started over.
+ * A value's attribution and flags are not those of the interval: the attribution
+ * is the weakest that the set's counts had on these hardware threads since the last
+ * ps_start, ps_reset or ps_accum, and the flags are all that they had since then.
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL; a snapshot is of another set, or of other
- *       events; from is later than to
+ *   PS_EINVAL - set, to or values is NULL; a snapshot is of another set, or of
+ *       other events; from is later than to
  *   PS_EBUF - the array is too small
  *   PS_ENOEVST - the set met no hardware thread of the component
  *   PS_EINVAL_DOM - one count of an event covers more than the component

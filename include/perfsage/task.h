@@ -29,19 +29,21 @@ struct ps_task {
 /**
  * Keeps the counts of a process's tasks apart.
  *
- * The kernel then writes records when a task comes and when it ends. All
- * readings of the set and ps_eventset_take_tasks empty their rings: for each
- * CPU 132 KiB for the tasks that come, and as much for the counts of a group of
- * events, for each thread that the process has at ps_start. They are smaller if
- * there are many groups and threads, or if the user may lock less memory. For each thread that the
- * process has at ps_start, each CPU takes one more file descriptor, and one more for each group;
- * the thread itself takes one.
+ * The kernel then writes records into rings when a task comes and when it ends.
+ * All readings of the set and ps_eventset_take_tasks empty the rings. Each CPU has
+ * a ring of up to 33 pages for the tasks that come, and another such ring for each
+ * group of events of each thread that the process has at ps_start. The rings are
+ * smaller if there are many, or if the user may lock less memory.
+ *
+ * Each thread that the process has at ps_start takes these additional file
+ * descriptors: one for each CPU, one for each CPU and group, and one for itself.
  *
  * set - attached to a process; otherwise ps_start fails with PS_ECOMBO. If the
  *     rings can't be mapped, ps_start fails with PS_ESYS; ps_error_detail() names
  *     the limit.
- * on - 0, the default, or another number. It takes effect at the next ps_start;
- *     each ps_start then opens the events anew.
+ * on - 0, the default: the tasks are counted together; any other number: they are
+ *     kept apart. The option takes effect at the next ps_start. With it, each
+ *     ps_start opens the events anew.
  *
  * Errors:
  *   PS_EINVAL - set is NULL
