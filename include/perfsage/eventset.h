@@ -240,12 +240,11 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  * Counts all tasks of a control group and of the groups below it, also those to
  * come.
  *
- * The counts are split by hardware thread. It needs perf_event_paranoid <= 0 or
- * CAP_PERFMON: without them, ps_start fails with PS_EPERM. The library moves no
- * process into the group. There is one group of events for each CPU that is
- * online at ps_start; nothing is inherited, and each reading reads all CPUs. If another CPU comes
- * online, values are PS_STATUS_INCOMPLETE until the next ps_start. The attribution mode has no
- * effect. ps_eventset(3) tells more.
+ * The counts are split by hardware thread. It needs perf_event_paranoid <= 0 or CAP_PERFMON:
+ * without them, ps_start fails with PS_EPERM. The library moves no process into the group. There is
+ * one group of events for each CPU that is online at ps_start; nothing is inherited, and each
+ * reading reads all CPUs. If another CPU comes online, values are PS_STATUS_INCOMPLETE until the
+ * next ps_start. The attribution mode has no effect. ps_eventset(3) tells more.
  *
  * set - a set that isn't running
  * path - absolute, or below the mount point of the hierarchy that perf knows:
