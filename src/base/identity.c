@@ -53,7 +53,6 @@ uint64_t ps__fork_generation(void)
 	return atomic_load_explicit(mark, memory_order_relaxed);
 }
 
-_Thread_local volatile uintptr_t ps__stack_noted = UINTPTR_MAX;
 _Thread_local uint64_t ps__own_thread_number;
 _Thread_local int ps__own_tid;
 

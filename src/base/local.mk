@@ -33,6 +33,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/printable_ranges.h \
 	src/base/proc_status.c \
 	src/base/proc_status.h \
+	src/base/stack.c \
 	src/base/stack.h \
 	src/base/time_namespace.c \
 	src/base/time_namespace.h \

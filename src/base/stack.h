@@ -22,21 +22,15 @@
  * the other from one place differ by less. */
 #define PS__FRAME_BYTES ((uintptr_t)768)
 
-/* Only on one stack can it be told which of two calls came first. */
-static inline bool ps__stack_is_of_signals(void)
-{
-	stack_t stack = {.ss_flags = 0};
-
-	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
-}
+/* The note of a call that is known to be left. No stack is as low as this. */
+#define PS__STACK_LEFT ((uintptr_t)16)
 
 /* Tells whether the call of this thread that noted `noted` was left, if another one comes from
- * `stack`. */
-static inline bool ps__stack_was_left(uintptr_t noted, uintptr_t stack)
-{
-	return noted != UINTPTR_MAX && stack + PS__FRAME_BYTES > noted &&
-	       !ps__stack_is_of_signals();
-}
+ * `stack`. Only on one stack do the addresses tell it. So the answer is no if `stack` is a signal
+ * stack, or is beyond the end of the thread's own stack. Two more cases can't be told from a call
+ * that was left: a handler on a stack with SS_AUTODISARM that lies inside the thread's own stack,
+ * and one that interrupted a call on a stack that the program made and that is lower. */
+bool ps__stack_was_left(uintptr_t noted, uintptr_t stack) __attribute__((cold));
 
 /* The note of the call that this thread is in and may leave; UINTPTR_MAX: there is none. */
 extern _Thread_local volatile uintptr_t ps__stack_noted

@@ -88,13 +88,10 @@ struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns)
 	                          .mark = fast->counts_mark};
 }
 
-/* No stack is as low as this. */
-#define LEFT ((uintptr_t)16)
-
 void ps__set_note_left(struct ps_eventset *set)
 {
 	if (!set->calls.busy)
 		return;
 	set->calls.busy_thread = ps__thread_number();
-	set->calls.busy = LEFT;
+	set->calls.busy = PS__STACK_LEFT;
 }

@@ -203,6 +203,30 @@ START_TEST(a_handler_on_a_stack_of_its_own_is_refused_as_before)
 }
 END_TEST
 
+static void interrupt_disarmed(void)
+{
+	interrupt(true);
+	ck_assert_int_gt(refusals, 0);
+}
+
+START_TEST(a_handler_on_a_stack_with_ss_autodisarm_is_refused_as_before)
+{
+	here_skip_unless_counted(HERE_FAULTS) storm_run_disarmed(interrupt_disarmed);
+}
+END_TEST
+
+static void jump_disarmed(void)
+{
+	storm(0, ps_read, false);
+}
+
+/* The handler is on the thread's own stack. */
+START_TEST(a_thread_with_a_stack_for_other_signals_loses_nothing)
+{
+	here_skip_unless_counted(HERE_FAULTS) storm_run_disarmed(jump_disarmed);
+}
+END_TEST
+
 int main(void)
 {
 	if (ps_test_is_in_valgrind()) {
@@ -222,5 +246,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_history_that_jumps_left_holds_all, 0, HERE_MODES);
 	tcase_add_test(tests, a_handler_that_returns_is_refused_as_before);
 	tcase_add_test(tests, a_handler_on_a_stack_of_its_own_is_refused_as_before);
+	tcase_add_test(tests, a_handler_on_a_stack_with_ss_autodisarm_is_refused_as_before);
+	tcase_add_test(tests, a_thread_with_a_stack_for_other_signals_loses_nothing);
 	return here_run(suite);
 }

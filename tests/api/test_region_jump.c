@@ -2,7 +2,7 @@
 /*
  * Visits that are left in their midst by siglongjmp out of a handler, while a timer goes: the
  * thread goes on being counted, and what its paths have is what the tree has. Real events, real
- * signals.
+ * signals. And a handler that returns is not taken for one that has left a visit.
  */
 #include "here.h"
 #include "storm.h"
@@ -103,6 +103,64 @@ START_TEST(a_thread_whose_visits_are_left_is_counted_on)
 }
 END_TEST
 
+static volatile sig_atomic_t refusals, failures;
+
+static void visit_in_handler(int number)
+{
+	(void)number;
+	int entered = ps_region_enter(inner);
+	int left = entered == PS_OK ? ps_region_leave(inner) : entered;
+
+	refusals += entered == PS_ECNFLCT;
+	failures += left != PS_OK && left != PS_ECNFLCT;
+}
+
+/* It returns to the visit that it interrupted. */
+static void visit_until_refused(void)
+{
+	struct sigaction action = {.sa_handler = visit_in_handler, .sa_flags = SA_ONSTACK};
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	struct ps_visits visits = {.size = sizeof visits};
+	struct ps_paths *paths = NULL;
+	const char *name = "outer";
+	uint64_t visited = 1;
+
+	begin(PS_ATTRIBUTE_AUTO, (size_t)sysconf(_SC_PAGESIZE));
+	/* The handler's paths are made here: that takes memory. */
+	check_ok(ps_region_enter(inner));
+	check_ok(ps_region_leave(inner));
+	check_ok(ps_region_enter(outer));
+	check_ok(ps_region_enter(inner));
+	check_ok(ps_region_leave(inner));
+	check_ok(ps_region_leave(outer));
+	refusals = failures = 0;
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	storm_set_timer(100);
+	for (; refusals < 20 && visited < MOST_PAGES; visited++) {
+		check_ok(ps_region_enter(outer));
+		check_ok(ps_region_leave(outer));
+	}
+	storm_end();
+	ck_assert_int_eq(failures, 0);
+	ck_assert_int_gt(refusals, 0);
+	check_ok(ps_profile_leave(profile));
+	check_ok(ps_profile_faults(profile, &faults));
+	ck_assert_uint_eq(faults.in_handler, (uint64_t)refusals);
+	ck_assert_uint_eq(faults.unmatched + faults.left_open + faults.failed, 0);
+	check_ok(ps_paths_create(&paths, profile));
+	check_ok(ps_path_visits(ps_path_find(ps_paths_root(paths), &name, 1), &visits));
+	ck_assert_uint_eq(visits.count, visited);
+	ps_paths_destroy(paths);
+}
+
+START_TEST(a_handler_on_a_stack_with_ss_autodisarm_leaves_no_visit)
+{
+	here_skip_unless_counted(EVENT) storm_run_disarmed(visit_until_refused);
+	ps_profile_destroy(profile);
+	munmap(memory, MOST_PAGES * (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
 int main(void)
 {
 	if (ps_test_is_in_valgrind()) {
@@ -118,5 +176,6 @@ int main(void)
 	TCase *tests = here_case(suite, "jumps");
 
 	tcase_add_loop_test(tests, a_thread_whose_visits_are_left_is_counted_on, 0, HERE_MODES);
+	tcase_add_test(tests, a_handler_on_a_stack_with_ss_autodisarm_leaves_no_visit);
 	return here_run(suite);
 }
