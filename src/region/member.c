@@ -142,12 +142,20 @@ static void member_refuse(struct ps_profile *profile, int code)
 
 	ps__own.refused = profile->number;
 	ps__own.refusal = code;
-	atomic_fetch_add(&profile->refused, 1);
 	if (atomic_load(&profile->uncounted_why))
 		return;
 	char *detail = ps__os_strdup(ps_error_detail());
 	if (!atomic_compare_exchange_strong(&profile->uncounted_why, &why, detail))
 		ps__os_free(detail);
+}
+
+/* It comes again after ps_profile_leave, and where a thread's last destructors have marks. */
+static void member_count_thread(struct ps_profile *profile)
+{
+	if (ps__own.known == profile->number)
+		return;
+	ps__own.known = profile->number;
+	atomic_fetch_add(&profile->threads, 1);
 }
 
 int ps__member_create(struct ps_profile *profile, struct ps__member **out)
@@ -158,6 +166,7 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	int cancel = ps__cancel_hold();
 	struct ps__held held;
 	ps__signals_hold(&held);
+	member_count_thread(profile);
 	int result = member_make(profile, out);
 	if (result != PS_OK)
 		member_refuse(profile, result);

@@ -260,8 +260,5 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 
 uint64_t ps__profile_threads(struct ps_profile *profile)
 {
-	pthread_mutex_lock(&profile->lock);
-	uint64_t joined = profile->joined;
-	pthread_mutex_unlock(&profile->lock);
-	return joined + atomic_load(&profile->refused);
+	return atomic_load(&profile->threads);
 }

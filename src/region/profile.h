@@ -150,8 +150,8 @@ struct ps_profile {
 	_Atomic uint64_t faults[PS__FAULTS];
 	double budget;                 /* of the time, that visits may cost; 0: none */
 	uint64_t seed;                 /* of the choice of visits */
-	uint64_t joined;               /* threads */
-	_Atomic uint64_t refused;      /* threads that could not be counted */
+	uint64_t joined;               /* how often a thread did */
+	_Atomic uint64_t threads;      /* that joined, or could not be counted */
 	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
 };
 
@@ -162,6 +162,7 @@ struct ps__own {
 	volatile bool is_inside;
 	int refusal;      /* why that profile can't count it */
 	uint64_t refused; /* the number of a profile that can't count it */
+	uint64_t known;   /* the number of the last profile that it came to, counted or not */
 };
 extern _Thread_local struct ps__own ps__own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -208,7 +209,8 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
-/* Returns the number of threads that have come to be counted, with those that could not be. */
+/* Returns the number of threads that have come to be counted, with those that could not be. A
+ * thread that comes again is one; but not if it was counted by another profile meanwhile. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
 
 static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)

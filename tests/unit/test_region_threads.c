@@ -2,6 +2,7 @@
 /* Threads that end: their event sets go to threads that come, what they counted stays, together or
  * by thread. */
 #include "base/os.h"
+#include "region/profile.h"
 #include "support/regions.h"
 
 #include <errno.h>
@@ -338,10 +339,33 @@ START_TEST(what_a_running_thread_counted_is_there_if_it_is_known_where)
 }
 END_TEST
 
+/* Its first try may have failed. */
+START_TEST(a_thread_that_comes_again_is_one_thread)
+{
+	regions_begin(EVENT, "minor-faults", NULL);
+	ck_assert_uint_eq(ps__profile_threads(regions.profile), 0);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_profile_join(regions.profile), PS_OK);
+	ck_assert_int_ne(ps_profile_join(regions.profile), PS_OK);
+	ck_assert_uint_eq(ps__profile_threads(regions.profile), 1);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	for (int visit = 0; visit < 3; visit++) {
+		check_ok(ps_profile_join(regions.profile));
+		check_ok(ps_profile_leave(regions.profile));
+	}
+	ck_assert_uint_eq(ps__profile_threads(regions.profile), 1);
+	for (int number = 0; number < 2; number++)
+		run_worker((struct worker){number, 1, 0});
+	ck_assert_uint_eq(ps__profile_threads(regions.profile), 3);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, nothing_is_in_no_path);
 	tcase_add_test(tests, threads_are_told_apart);
+	tcase_add_test(tests, a_thread_that_comes_again_is_one_thread);
 	tcase_add_test(tests, threads_with_the_same_number_are_added_up);
 	tcase_add_test(tests, a_thread_that_is_not_there_is_refused);
 	tcase_add_test(tests, without_memory_a_thread_is_not_kept);
