@@ -40,7 +40,10 @@ struct ps_mark_region {
 /**
  * A listener. It lives as long as the process, and doesn't change.
  *
- * Any thread may call the functions at any time, also from a signal handler.
+ * Marks call the functions in any thread, and in signal handlers if marks are there. A function
+ * that isn't safe in a handler, as it takes memory or a lock, must tell the program where marks may
+ * be. The listeners of libperfsage take memory for what they hear for the first time: ps_marks(3)
+ * names the conditions for a mark in a handler.
  */
 struct ps_marks_listener {
 	size_t size; /* of this struct: it grows at its end */
