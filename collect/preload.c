@@ -77,13 +77,13 @@ static void preload_start(void)
 		preload_complain("%s", error ? error : PS_LIBRARY " can't be loaded");
 		return;
 	}
-	if (start() != 0) {
-		preload_complain("%s", detail());
-		return;
-	}
+	/* If this can't start, the program itself may listen: it hears what is loaded later, too.
+	 */
 	announce *typed_announce;
 	*(void **)&typed_announce = found_announce;
 	atomic_store(&forward, typed_announce);
+	if (start() != 0)
+		preload_complain("%s", detail());
 }
 
 /* For perfsage: the program has what would hear its marks. */
