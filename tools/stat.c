@@ -311,7 +311,8 @@ static int stat_prepare_and_run(struct session *session)
 	if (!options->shows_regions || stat_prepare_regions(session) == 0)
 		status = stat_run_all(session);
 	/* It is no success to have shown nothing of what was asked for. */
-	if (status == TOOL_OK && session->regions.lacks_region)
+	if (status == TOOL_OK &&
+	    (session->regions.lacks_region || stat_regions_lost_all(&session->regions)))
 		status = TOOL_FAILED;
 	stat_regions_destroy(&session->regions);
 	if (stat_output_close(&session->output) < 0 && status == TOOL_OK)

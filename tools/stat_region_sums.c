@@ -189,6 +189,7 @@ static int sums_show_wanted(struct sums *sums, const char *target)
 {
 	int result = sums_find(sums);
 	sums->regions->lacks_region = sums->regions->settings.regions;
+	sums->regions->has_reports = sums->count > 0;
 	bool shows_each = sums->regions->shows_processes || sums->count == 1;
 
 	for (size_t index = 0; shows_each && result == PS_OK && index < sums->count; index++)

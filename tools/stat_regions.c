@@ -327,6 +327,16 @@ static void regions_describe_silence(const struct stat_regions *regions,
 	                     "another user, or with another root)");
 }
 
+bool stat_regions_lost_all(const struct stat_regions *regions)
+{
+	const struct stat_heard *heard = &regions->heard;
+
+	if (regions->has_reports || !(heard->processes || heard->silent || heard->lacks_notes))
+		return false;
+	tool_complain("--regions: all reports of processes were lost, so no region is shown");
+	return true;
+}
+
 void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
 {
 	const struct stat_heard *heard = &regions->heard;
@@ -338,6 +348,11 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		    "%zu process%s with marks left no report: still running, killed by a signal, "
 		    "ended by _exit, replaced by another program, or refused (see stderr)\n",
 		    heard->silent, heard->silent > 1 ? "es" : "");
+	}
+	if (heard->lacks_notes) {
+		stat_footer_line("lost", out);
+		ps__buffer_add(out, "it isn't known how many reports: the journal in the folder of "
+		                    "TMPDIR is gone, or a process could not write to it\n");
 	}
 	if (heard->flushed) {
 		stat_footer_line("cut short", out);
@@ -354,7 +369,7 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		               heard->inner, heard->inner > 1 ? "their commands" : "its command",
 		               heard->inner > 1 ? "their reports" : "its report");
 	}
-	if (!heard->processes && (heard->silent || heard->inner))
+	if (!heard->processes && (heard->silent || heard->inner || heard->lacks_notes))
 		return;
 	stat_footer_line("heard", out);
 	if (!heard->processes) {

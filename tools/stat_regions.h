@@ -29,6 +29,7 @@ struct stat_heard {
 	size_t processes; /* that had marks and left a report */
 	size_t flushed;   /* of these, so many left only what they wrote before their end */
 	size_t silent;    /* that had marks and left none */
+	bool lacks_notes; /* the journal is gone, or a process could not write to it */
 	size_t inner;     /* programs that were perfsage stat --regions themselves */
 	double visits;
 	double cpu_s; /* of these processes; NaN: unknown */
@@ -47,6 +48,7 @@ struct stat_regions {
 	size_t run_count, run_room;
 	struct stat_heard heard; /* in all of these */
 	bool lacks_region;       /* the last table is without one of settings.regions */
+	bool has_reports;        /* the last table has a process */
 };
 
 /* Looks for the collector, and sets the environment that the command is to have. Takes over the
@@ -73,6 +75,9 @@ void stat_reports_remove(const struct stat_regions *regions);
  * wanted. target: what was counted. -1 after a complaint. */
 int stat_regions_add_reports(struct stat_regions *regions, const char *target,
                              struct ps__buffer *out);
+
+/* Had processes marks, and is no report of them shown? Then it complains. */
+bool stat_regions_lost_all(const struct stat_regions *regions);
 
 /* Says why nothing was heard, or how much of the CPU time was; that is of all runs, NaN if it isn't
  * known. */

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PARTS "reports."
@@ -139,6 +140,14 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 	reports_add_heard(heard, &last);
 }
 
+/* A process that could not write to the journal has made it executable. NULL: it is gone. */
+static bool reports_lack_notes(FILE *journal)
+{
+	struct stat status;
+
+	return !journal || fstat(fileno(journal), &status) < 0 || (status.st_mode & S_IXUSR);
+}
+
 /* "began PID" of each program, "marks PID" of each program with marks, "heard PID.BEGAN VISITS
  * NANOSECONDS" of each that left a report, and "inner PID" of each perfsage stat --regions. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
@@ -148,6 +157,7 @@ static void reports_hear(const struct stat_regions *regions, struct dirent *cons
 	char line[128];
 	FILE *journal = fopen(regions->journal, "re");
 
+	heard->lacks_notes |= reports_lack_notes(journal);
 	if (!journal)
 		return;
 	while (fgets(line, sizeof line, journal)) {

@@ -22,6 +22,7 @@ tool_tests = \
 	tests/tool/stat-groups \
 	tests/tool/stat-kept \
 	tests/tool/stat-looks \
+	tests/tool/stat-lost \
 	tests/tool/stat-method \
 	tests/tool/stat-names \
 	tests/tool/stat-output \
