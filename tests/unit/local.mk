@@ -99,6 +99,7 @@ unit_tests = \
 	tests/unit/test_printable \
 	tests/unit/test_proc_status \
 	tests/unit/test_fast_path \
+	tests/unit/test_explain \
 	tests/unit/test_fast_path_calls \
 	tests/unit/test_fast_path_open \
 	tests/unit/test_read \
