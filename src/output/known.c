@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "output/number.h"
 #include "output/wrap.h"
+#include "topology/tree.h"
 
 #include <math.h>
 #include <perfsage/print.h>
@@ -142,6 +143,17 @@ bool ps__known_has_place(const struct ps_value *value)
 	return has_number && !(value->flags & incomplete) &&
 	       (value->attribution == PS_ATTRIBUTION_EXACT ||
 	        value->attribution == PS_ATTRIBUTION_PINNED);
+}
+
+bool ps__known_is_share(const struct ps_value *value, const struct ps_component *component,
+                        bool has_elsewhere)
+{
+	const struct ps_topology *topology = component->topology;
+	bool has_all = component == topology->root ||
+	               (component->type != PS_COMPONENT_THREAD && !has_elsewhere &&
+	                component->thread_count == topology->thread_count);
+
+	return value->attribution == PS_ATTRIBUTION_MIXED && !has_all;
 }
 
 bool ps__known_is_user_only(enum ps_status status, uint32_t all)

@@ -65,6 +65,13 @@ bool ps__known_has_number(enum ps_status status);
 /* Was all of it counted where the kernel, or a binding, says? Then there is none elsewhere. */
 bool ps__known_has_place(const struct ps_value *value);
 
+/* Is the value of a component an estimate, as the share that it has of a mixed count? The sum of
+ * all shares was counted. has_elsewhere: a part of the count may be in no hardware thread of the
+ * tree.
+ */
+bool ps__known_is_share(const struct ps_value *value, const struct ps_component *component,
+                        bool has_elsewhere);
+
 /* Does the "u" stand behind it? */
 bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
 

@@ -31,6 +31,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/number.h \
 	src/output/rank.c \
 	src/output/rank.h \
+	src/output/path_components.c \
 	src/output/path_csv.c \
 	src/output/path_faults.c \
 	src/output/path_export.c \

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "output/by.h"
 #include "output/known.h"
 #include "region/paths.h"
 #include "region/profile.h"
@@ -168,6 +167,7 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 {
 	size_t sums = table->row_count * table->event_count * PS__SHARES;
 
+	table->component = component;
 	for (size_t row = 0; row < table->row_count; row++)
 		path_table_sum_row(table, row, component);
 	for (size_t row = table->row_count; row-- > 1;)
@@ -176,92 +176,6 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 		path_table_finish(&table->sums[sum]);
 	if (table->everywhere)
 		path_table_fill_absent(table);
-}
-
-/* The components of the table. */
-
-struct path_table_walk {
-	struct ps__path_table *table;
-	const bool *is_used; /* by a Thread's index */
-	bool has_idle;       /* those that are not used, too */
-	int cache_level;
-	size_t count;
-};
-
-static bool path_table_is_used(const struct path_table_walk *walk,
-                               const struct ps_component *component)
-{
-	struct ps__range range = ps__component_range(component);
-
-	for (size_t index = range.first; index < range.end; index++) {
-		if (walk->is_used[index])
-			return true;
-	}
-	return false;
-}
-
-static int path_table_add_component(struct ps_component *component, void *context)
-{
-	struct path_table_walk *walk = context;
-	struct ps__path_table *table = walk->table;
-
-	if (!(table->options->types & PS_TYPE_BIT(component->type)) ||
-	    (component->type == PS_COMPONENT_CACHE && walk->cache_level &&
-	     component->cache_level != walk->cache_level) ||
-	    (!walk->has_idle && !path_table_is_used(walk, component)))
-		return 0;
-	if (table->components)
-		table->components[walk->count] = component;
-	walk->count++;
-	return 0;
-}
-
-/* The unknown Thread is part of no other component but the Machine. */
-static size_t path_table_walk(struct path_table_walk *walk)
-{
-	struct ps_component *unknown = walk->table->root->topology->unknown;
-
-	walk->count = 0;
-	ps_component_for_each(walk->table->root, path_table_add_component, walk);
-	if (path_table_is_used(walk, unknown)) {
-		if (walk->table->components)
-			walk->table->components[walk->count] = unknown;
-		walk->count++;
-	}
-	return walk->count;
-}
-
-static bool *path_table_find_used(const struct ps__path_table *table)
-{
-	bool *is_used = ps__os_calloc(table->root->topology->thread_count + 1, sizeof *is_used);
-
-	for (size_t row = 0; is_used && row < table->row_count; row++) {
-		const struct ps__part *part = table->rows[row].path->parts;
-		for (; part; part = part->next)
-			is_used[ps__thread_index(part->thread)] |= part->threads > 0;
-	}
-	return is_used;
-}
-
-static int path_table_find_components(struct ps__path_table *table)
-{
-	struct path_table_walk walk = {.table = table,
-	                               .cache_level = table->options->cache_level,
-	                               .has_idle = table->options->flags & PS_PATHS_IDLE};
-	bool *is_used = path_table_find_used(table);
-
-	if (!is_used)
-		return PS_ENOMEM;
-	walk.is_used = is_used;
-	if (walk.cache_level == PS_CACHE_LAST_LEVEL)
-		walk.cache_level = ps__by_last_level(table->root);
-	table->component_count = path_table_walk(&walk);
-	table->components =
-	    ps__os_calloc(table->component_count, sizeof(const struct ps_component *));
-	if (table->components)
-		path_table_walk(&walk);
-	ps__os_free(is_used);
-	return table->components ? PS_OK : PS_ENOMEM;
 }
 
 size_t ps__path_table_name(struct ps__path_table *table, size_t row)
@@ -377,9 +291,8 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 static int path_table_keep_machine(struct ps__path_table *table)
 {
 	size_t sums = table->row_count * table->event_count * PS__SHARES;
-	size_t count = table->component_count;
 
-	if (count && table->components[count - 1] == table->root->topology->unknown)
+	if (ps__path_table_has_elsewhere(table))
 		return PS_OK;
 	table->everywhere = ps__os_calloc(sums, sizeof *table->everywhere);
 	if (!table->everywhere)
@@ -409,7 +322,7 @@ static int path_table_make(struct ps__path_table *table, const struct ps_paths *
 		code = path_table_add_values(table, paths);
 	if (code != PS_OK || !table->options->types)
 		return code;
-	code = path_table_find_components(table);
+	code = ps__path_table_find_components(table);
 	return code == PS_OK ? path_table_keep_machine(table) : code;
 }
 

@@ -53,8 +53,9 @@ struct ps__path_table {
 	struct ps__path_row *rows; /* parents first: the order of the tree */
 	size_t row_count;
 	size_t event_count;
-	struct ps__path_sum *sums;  /* by row, event and share, of one component */
-	struct ps__path_sum *whole; /* by event: of all paths on the whole machine */
+	struct ps__path_sum *sums;            /* by row, event and share, of one component */
+	const struct ps_component *component; /* whose sums they are */
+	struct ps__path_sum *whole;           /* by event: of all paths on the whole machine */
 	struct ps__path_sum
 	    *everywhere; /* as sums, of the machine; NULL: they tell no 0 elsewhere */
 	/* They are of the types that were asked for: those where anything was counted, or all */
@@ -83,6 +84,17 @@ static inline struct ps__path_sum *ps__path_table_at(const struct ps__path_table
 {
 	return &table->sums[(row * table->event_count + event) * PS__SHARES + share];
 }
+
+/* path_components.c. PS_ENOMEM, or PS_OK. */
+int ps__path_table_find_components(struct ps__path_table *table);
+/* Is the last component a hardware thread that the tree doesn't have? */
+bool ps__path_table_has_elsewhere(const struct ps__path_table *table);
+/* Is the sum an estimate, as the share that its component has of a count? The same of a metric with
+ * such an operand. */
+bool ps__path_table_is_share(const struct ps__path_table *table, size_t row, size_t event,
+                             enum ps_share share);
+bool ps__path_table_metric_is_share(const struct ps__path_table *table, size_t row,
+                                    enum ps_share share, const struct ps__path_metric *metric);
 
 /* The name of the numbers, and their sum in a row's path. */
 const char *ps__path_table_value_name(const struct ps__path_table *table, size_t value);

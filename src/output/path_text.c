@@ -148,6 +148,7 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 	    ps__path_table_at(text->table, about.row, event, about.share);
 	struct ps__look look = path_text_look_of(text, event);
 
+	look.is_share = ps__path_table_is_share(text->table, about.row, event, about.share);
 	if (!sum->parts) {
 		path_text_set_unknown(text, line, column);
 		return;
@@ -182,6 +183,7 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 
 	if (!ps__path_table_metric(text->table, about.row, about.share, metric, &value))
 		return;
+	look.is_share = ps__path_table_metric_is_share(text->table, about.row, about.share, metric);
 	ps__known_note_metric(&text->known, &value);
 	ps__known_add_metric(&text->cell, &value, &look);
 	metric->has_number |= text->cell.length > 0;

@@ -39,29 +39,18 @@ static void table_add_up(struct ps__table *table, size_t event)
 		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
-/* All of the tree's hardware threads are below it, and nothing was counted elsewhere. */
-static bool table_has_all(const struct ps__table *table, size_t row, size_t column)
-{
-	const struct ps_component *component = table->rows[row].component;
-	const struct ps_topology *topology = table->topology;
-	size_t last = table->row_count - 1;
-
-	if (component == topology->root)
-		return true;
-	/* Below another first row the tree's unknown Thread is not in the table. */
-	if (component->type == PS_COMPONENT_THREAD || table->rows[0].component != topology->root)
-		return false;
-	bool has_unknown = table->rows[last].component == topology->unknown &&
-	                   ps__table_cell(table, last, column)->parts > 0;
-	return component->thread_count == topology->thread_count && !has_unknown;
-}
-
 bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column)
 {
 	const struct ps__cell *cell = ps__table_cell(table, row, column);
+	const struct ps_topology *topology = table->topology;
+	size_t last = table->row_count - 1;
+	/* Below another first row the tree's unknown Thread is not in the table. */
+	bool has_elsewhere = table->rows[0].component != topology->root ||
+	                     (table->rows[last].component == topology->unknown &&
+	                      ps__table_cell(table, last, column)->parts > 0);
 
-	return cell->parts > 0 && cell->value.attribution == PS_ATTRIBUTION_MIXED &&
-	       !table_has_all(table, row, column);
+	return cell->parts > 0 &&
+	       ps__known_is_share(&cell->value, table->rows[row].component, has_elsewhere);
 }
 
 /* What was counted has never been in the components without a part: their count is 0. */

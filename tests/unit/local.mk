@@ -120,6 +120,7 @@ unit_tests = \
 	tests/unit/test_records \
 	tests/unit/test_paths_file \
 	tests/unit/test_report \
+	tests/unit/test_report_mixed \
 	tests/unit/test_report_refused \
 	tests/unit/test_recover \
 	tests/unit/test_topology_refused \
