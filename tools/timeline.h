@@ -61,7 +61,8 @@ struct timeline_task {
 	size_t part_count, part_room;
 	struct timeline_wait wait; /* that goes on; begin_ns == end_ns: none */
 	struct timeline_wait longest;
-	int last_cpu; /* -1: not known */
+	int last_cpu;   /* -1: not known */
+	uint64_t blind; /* slices in which counters are not known */
 };
 
 struct timeline_move {
@@ -130,8 +131,19 @@ uint64_t timeline_counters_close(struct timeline *timeline);
  * CPU that was offline at first, or from then on. */
 bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
                     const struct tool_span *span);
-/* Each span: where that isn't known, sums are lower bounds. */
+/* Each span, behind timeline_sums_add: where that isn't known, sums are lower bounds. */
 void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span);
+enum timeline_known {
+	TIMELINE_NOT_KNOWN, /* in no slice */
+	TIMELINE_LEAST,     /* the least that it can be */
+	TIMELINE_WHOLE
+};
+/* The same of a task's sum of an event. */
+enum timeline_known timeline_knows_sum(const struct timeline *timeline,
+                                       const struct timeline_event *event,
+                                       const struct tool_task *task);
+/* Is nothing lost of the task's times, nor of a sum? */
+bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task);
 /* The CPU of the first span that isn't known; -1: none. */
 int timeline_counters_unknown(const struct timeline *timeline);
 /* The part of the time in which the counters had to wait. */

@@ -198,10 +198,41 @@ bool timeline_knows(const struct timeline *timeline, const struct timeline_event
 	return event->is_counted && !(event->is_counter && !know(timeline, span));
 }
 
+static bool is_lossy(const struct tool_task *task)
+{
+	return task->sums_ns[TOOL_SPAN_UNKNOWN] || task->is_begin_lost;
+}
+
+enum timeline_known timeline_knows_sum(const struct timeline *timeline,
+                                       const struct timeline_event *event,
+                                       const struct tool_task *task)
+{
+	const struct timeline_sums *sums = &timeline->sums;
+	bool has_blind = event->is_counter && task->index < sums->task_count;
+	uint64_t blind = has_blind ? sums->tasks[task->index].blind : 0;
+
+	if (!event->is_counted || (blind && blind == task->slices))
+		return TIMELINE_NOT_KNOWN;
+	return blind || is_lossy(task) ? TIMELINE_LEAST : TIMELINE_WHOLE;
+}
+
+bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task)
+{
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		const struct timeline_event *event = &timeline->events[i];
+		if (event->is_counted &&
+		    timeline_knows_sum(timeline, event, task) != TIMELINE_WHOLE)
+			return false;
+	}
+	return !is_lossy(task);
+}
+
 void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span)
 {
-	if (span->kind != TOOL_SPAN_ON || timeline_counters_unknown(timeline) >= 0 ||
-	    know(timeline, span))
+	if (span->kind != TOOL_SPAN_ON || know(timeline, span))
+		return;
+	timeline->sums.tasks[span->task->index].blind++;
+	if (timeline_counters_unknown(timeline) >= 0)
 		return;
 	timeline->counters->unknown_cpu = span->cpu;
 	for (size_t i = 0; i < timeline->event_count; i++) {

@@ -21,21 +21,34 @@ static void add_cpu(struct ps__json *json, const char *key, int cpu)
 		ps__json_add_null(json, key);
 }
 
-/* span: NULL: of a whole task */
-static void add_counts(struct timeline *timeline, const uint64_t *counts,
-                       const struct tool_span *span)
+static void add_count(struct timeline *timeline, const struct timeline_event *event,
+                      const uint64_t *counts, bool is_known)
 {
-	struct ps__json *json = &timeline->json;
+	if (is_known)
+		ps__json_add_unsigned(&timeline->json, event->name, counts[event->index]);
+	else
+		ps__json_add_null(&timeline->json, event->name);
+}
 
-	ps__json_open(json, "counts", '{');
+static void add_counts(struct timeline *timeline, const struct tool_span *span)
+{
+	ps__json_open(&timeline->json, "counts", '{');
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		if (span ? timeline_knows(timeline, event, span) : event->is_counted)
-			ps__json_add_unsigned(json, event->name, counts[event->index]);
-		else
-			ps__json_add_null(json, event->name);
+		add_count(timeline, event, span->counts, timeline_knows(timeline, event, span));
 	}
-	ps__json_close(json, '}');
+	ps__json_close(&timeline->json, '}');
+}
+
+static void add_sums(struct timeline *timeline, const struct tool_task *task)
+{
+	ps__json_open(&timeline->json, "counts", '{');
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		const struct timeline_event *event = &timeline->events[i];
+		bool is_known = timeline_knows_sum(timeline, event, task) != TIMELINE_NOT_KNOWN;
+		add_count(timeline, event, task->counts, is_known);
+	}
+	ps__json_close(&timeline->json, '}');
 }
 
 void timeline_json_begin(struct timeline *timeline)
@@ -64,7 +77,7 @@ void timeline_json_add_span(struct timeline *timeline, const struct tool_span *s
 	if (span->kind == TOOL_SPAN_ON) {
 		ps__json_add_integer(json, "cpu", span->cpu);
 		add_cpu(json, "from_cpu", span->from_cpu);
-		add_counts(timeline, span->counts, span);
+		add_counts(timeline, span);
 	}
 	ps__json_close_line(json, '}');
 }
@@ -173,9 +186,8 @@ static void add_task(struct timeline *timeline, const struct tool_task *task)
 	ps__json_add_unsigned(json, "slices", task->slices);
 	ps__json_add_unsigned(json, "migrations", task->migrations);
 	ps__json_add_unsigned(json, "longest_off_ns", longest->end_ns - longest->begin_ns);
-	ps__json_add_bool(json, "is_whole",
-	                  !task->sums_ns[TOOL_SPAN_UNKNOWN] && !task->is_begin_lost);
-	add_counts(timeline, task->counts, NULL);
+	ps__json_add_bool(json, "is_whole", timeline_is_whole(timeline, task));
+	add_sums(timeline, task);
 	add_parts(timeline, task->index);
 	ps__json_close_line(json, '}');
 }

@@ -263,15 +263,15 @@ static void add_counted(struct ps__buffer *out, const struct timeline_event *eve
 	ps__buffer_add(out, "%s", event->is_of_user_only ? "u" : "");
 }
 
-/* Some may be lost where something is not known. */
-static void add_count(struct sheet *sheet, const struct tool_task *task,
-                      const struct timeline_event *event)
+static void add_count(const struct timeline *timeline, struct sheet *sheet,
+                      const struct tool_task *task, const struct timeline_event *event)
 {
-	if (!event->is_counted) {
+	enum timeline_known known = timeline_knows_sum(timeline, event, task);
+
+	if (known == TIMELINE_NOT_KNOWN) {
 		ps__buffer_add(&sheet->cell, "?");
 	} else {
-		if (task->sums_ns[TOOL_SPAN_UNKNOWN] || task->is_begin_lost)
-			ps__buffer_add(&sheet->cell, ">=");
+		ps__buffer_add(&sheet->cell, "%s", known == TIMELINE_LEAST ? ">=" : "");
 		add_counted(&sheet->cell, event, task->counts[event->index]);
 	}
 	end_cell(sheet);
@@ -294,7 +294,7 @@ static void add_counts(struct timeline *timeline, const struct tool_task **tasks
 		add_name(&sheet.cell, tasks[i]);
 		end_cell(&sheet);
 		for (size_t event = 0; event < count; event++)
-			add_count(&sheet, tasks[i], &timeline->events[first + event]);
+			add_count(timeline, &sheet, tasks[i], &timeline->events[first + event]);
 		next_row(&sheet);
 	}
 	end_sheet(timeline, &sheet);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A task's counts in perfsage timeline where a CPU lost its counters: what no slice tells is not 0,
+ * and what some slices don't tell is a lower bound. */
+#include "support/scene.h"
+#include "tools/timeline.h"
+#include "tools/timeline_counters.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+
+static struct timeline timeline;
+static struct timeline_switched cpus[2] = {{.cpu = 0}, {.cpu = 1}};
+static struct timeline_counters counters = {.cpus = cpus, .cpu_count = 2, .count = 1};
+static struct timeline_event events[2] = {
+    {.name = "page-faults", .is_counted = true, .index = 0},
+    {.name = "branches", .is_counted = true, .is_counter = true, .index = 1}};
+
+static int add_span(const struct tool_span *span, void *context)
+{
+	(void)context;
+	int result = timeline_sums_add(&timeline.sums, span);
+	timeline_counters_add_span(&timeline, span);
+	return result;
+}
+
+static void hear(ps_session_hear *function, struct ps_record record)
+{
+	const struct ps_session_record heard = {.record = &record, .event = SIZE_MAX};
+
+	function(tool_slices_listener(timeline.slices).context, &heard);
+}
+
+/* A slice of 10 ms; the counter of its CPU tells 5. */
+static void run_task(uint32_t tid, uint32_t cpu, uint64_t at_ms)
+{
+	const struct ps_listener listener = tool_slices_listener(timeline.slices);
+	struct ps_record record = {.pid = 100, .tid = tid, .cpu = cpu, .time = at_ms * MS};
+	struct tool_slices_read read = {
+	    .tid = tid, .cpu = (int)cpu, .time_ns = (at_ms + 10) * MS, .event = 1, .count = 5};
+
+	hear(listener.switched, record);
+	record.time = read.time_ns;
+	record.misc = PERF_RECORD_MISC_SWITCH_OUT;
+	if (at_ms * MS < cpus[cpu].until_ns)
+		tool_slices_note_read(timeline.slices, &read);
+	hear(listener.switched, record);
+}
+
+/* CPU 1 has counters until this time. Task 101 is on CPU 0, 102 on CPU 1, and 103 on both. */
+static void record_until(uint64_t until_ns)
+{
+	const struct tool_slices_play play = {
+	    .begin_ns = 1000 * MS, .end_ns = 1200 * MS, .visit = add_span};
+
+	cpus[0].until_ns = UINT64_MAX;
+	cpus[1].until_ns = until_ns;
+	counters.has_gaps = until_ns != UINT64_MAX;
+	counters.unknown_cpu = -1;
+	events[0].status = events[1].status = PS_STATUS_COUNTED;
+	timeline = (struct timeline){.options = {.rows = 10},
+	                             .counters = &counters,
+	                             .events = events,
+	                             .event_count = 2,
+	                             .counted = 2};
+	check_ok(tool_slices_create(&timeline.slices, 2));
+	check_ok(timeline_sums_create(&timeline.sums, 10));
+	run_task(101, 0, 1010);
+	run_task(102, 1, 1030);
+	run_task(103, 0, 1050);
+	run_task(103, 1, 1070);
+	check_ok(tool_slices_play(timeline.slices, &play));
+	timeline_sums_close(&timeline.sums);
+}
+
+static void end(void)
+{
+	ps__buffer_clear(&timeline.text);
+	timeline_sums_clear(&timeline.sums);
+	tool_slices_destroy(timeline.slices);
+}
+
+/* How the line of the task goes on, in the table of counts. */
+static void check_text(const char *tid, const char *faults, const char *branches)
+{
+	char first[16] = "", second[16] = "";
+	const char *table;
+
+	ps__buffer_restart(&timeline.text);
+	timeline_text_add_sums(&timeline);
+	table = strstr(ps__buffer_text(&timeline.text), "branches");
+	ck_assert_ptr_nonnull(table);
+	const char *line = strstr(table, tid);
+	ck_assert_ptr_nonnull(line);
+	ck_assert_int_eq(sscanf(line + strlen(tid), "%15s %15s", first, second), 2);
+	ck_assert_str_eq(first, faults);
+	ck_assert_str_eq(second, branches);
+}
+
+static void check_json(const char *tid, const char *is_whole, const char *branches)
+{
+	char expected[120];
+
+	ps__buffer_restart(&timeline.text);
+	timeline_json_begin(&timeline);
+	timeline_json_add_sums(&timeline);
+	const char *task = strstr(ps__buffer_text(&timeline.text), tid);
+	ck_assert_ptr_nonnull(task);
+	snprintf(expected, sizeof expected,
+	         "\"is_whole\": %s, \"counts\": {\"page-faults\": 0, \"branches\": %s}", is_whole,
+	         branches);
+	task = strstr(task, "\"is_whole\"");
+	ck_assert_ptr_nonnull(task);
+	ck_assert_msg(strncmp(task, expected, strlen(expected)) == 0, "%.80s", task);
+}
+
+START_TEST(a_cpu_without_counters_leaves_no_zeros)
+{
+	record_until(0);
+	check_text("101", "0", "5");
+	check_text("102", "0", "?");
+	check_text("103", "0", ">=5");
+	check_json("\"tid\": 101", "true", "5");
+	check_json("\"tid\": 102", "false", "null");
+	check_json("\"tid\": 103", "false", "5");
+	end();
+}
+END_TEST
+
+START_TEST(a_cpu_that_goes_offline_is_known_until_then)
+{
+	record_until(1060 * MS);
+	check_text("102", "0", "5");
+	check_text("103", "0", ">=5");
+	check_json("\"tid\": 102", "true", "5");
+	check_json("\"tid\": 103", "false", "5");
+	end();
+}
+END_TEST
+
+START_TEST(with_all_counters_all_is_known)
+{
+	record_until(UINT64_MAX);
+	check_text("103", "0", "10");
+	check_json("\"tid\": 103", "true", "10");
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("timeline_known");
+	TCase *tests = scene_case(suite, "timeline_known");
+
+	tcase_add_test(tests, a_cpu_without_counters_leaves_no_zeros);
+	tcase_add_test(tests, a_cpu_that_goes_offline_is_known_until_then);
+	tcase_add_test(tests, with_all_counters_all_is_known);
+	return scene_run(suite);
+}
