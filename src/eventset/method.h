@@ -73,7 +73,7 @@ struct ps__time_share {
 	 * known */
 	int *stayed;
 	struct ps__looks *looks; /* they tell the times; NULL: the clocks do */
-	bool is_assigned;        /* something since ps_start, with this label at worst */
+	bool is_assigned;        /* something since the counts began, with this label at worst */
 	unsigned weakest;
 };
 #define PS__STAYED_ANY     (-2) /* a CPU's number isn't negative, and -1 is an unknown one's */

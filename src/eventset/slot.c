@@ -177,6 +177,8 @@ void ps__set_clear_counts(struct ps_eventset *set)
 	/* Until it is done: a call that is left here does it again. */
 	set->recorder.must_clear = true;
 	atomic_signal_fence(memory_order_seq_cst);
+	/* The labels of these counts say nothing of the next ones. */
+	set->attribution.time_share.is_assigned = false;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
 		struct ps__held held;

@@ -72,6 +72,35 @@ START_TEST(a_set_that_is_started_again_knows_its_children)
 }
 END_TEST
 
+static int (*list)(const char *path, int (*visit)(const char *name, void *context), void *context);
+
+/* The counters of a process count when they are opened; the first look comes after that. */
+static int list_later(const char *path, int (*visit)(const char *name, void *context),
+                      void *context)
+{
+	ps__os.list = list;
+	fake_run(9 * MS, 9 * MS);
+	fake_advance(PAGE_FAULTS, 9);
+	return list(path, visit, context);
+}
+
+START_TEST(what_came_before_the_start_says_nothing_of_the_attribution)
+{
+	struct ps_eventset *set = by_looks("0-3");
+
+	check_ok(ps_store(set, (const long long[]){0, 0}, 2, scene.root, NULL, NULL)); /* opens */
+	list = ps__os.list;
+	ps__os.list = list_later;
+	check_ok(ps_start(set));
+	ck_assert(ps__os.list == list);
+	show_root(0, 1001 * MS);
+	fake_advance(PAGE_FAULTS, 4);
+	check_part(0, take(set), 4, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_child_that_came_in_a_pause_is_known)
 {
 	struct ps_eventset *set = started();
@@ -293,6 +322,7 @@ int main(void)
 
 	tcase_add_test(tests, a_resumed_set_knows_its_children);
 	tcase_add_test(tests, a_set_that_is_started_again_knows_its_children);
+	tcase_add_test(tests, what_came_before_the_start_says_nothing_of_the_attribution);
 	tcase_add_test(tests, a_child_that_came_in_a_pause_is_known);
 	tcase_add_test(tests, a_reset_forgets_the_time_until_then);
 	tcase_add_test(tests, a_resume_whose_look_fails_credits_no_old_time);
