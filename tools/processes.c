@@ -191,12 +191,3 @@ bool tool_process_runs(pid_t pid)
 		tool_processes_reserve();
 	return runs;
 }
-
-bool tool_cpu_is_online(int cpu)
-{
-	char path[64];
-	long state = 1;
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return ps__os_read_long(path, &state) != 0 || state != 0;
-}

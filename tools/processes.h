@@ -34,7 +34,4 @@ void tool_processes_clear(struct tool_processes *all);
  * is ending. */
 bool tool_process_runs(pid_t pid);
 
-/* Offline CPUs have nothing to count. Where the machine doesn't say, its CPUs can't go offline. */
-bool tool_cpu_is_online(int cpu);
-
 #endif

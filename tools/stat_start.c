@@ -352,16 +352,19 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	return start_note_estimate(count, target);
 }
 
-/* For each CPU of -C. */
+/* For each CPU of -C. start_check_machine tells of one that the tree has and the machine lacks. */
 static int start_check_cpu(int cpu, void *context)
 {
 	const struct stat_count *count = context;
+	const struct ps_thread *unknown = ps_topology_unknown_thread(count->topology);
+	bool is_in_tree = ps_topology_thread(count->topology, cpu) != unknown;
+	char why[PS__NO_CPU_BYTES];
 
-	if (ps_topology_thread(count->topology, cpu) == ps_topology_unknown_thread(count->topology))
-		return tool_complain("-C: this machine has no CPU %d", cpu);
-	if (!tool_cpu_is_online(cpu))
-		return tool_complain("-C: CPU %d is offline", cpu);
-	return 0;
+	if (is_in_tree && !ps__locate_is_possible(cpu))
+		return 0;
+	if (ps__locate_explain_no_cpu(cpu, why))
+		return tool_complain("-C: %s", why);
+	return is_in_tree ? 0 : tool_complain("-C: the tree has no CPU %d", cpu);
 }
 
 /* hwloc's variables may put a tree in the place of the machine's that has more CPUs. */
@@ -380,7 +383,7 @@ static int start_check_machine(int cpu)
 
 static bool start_is_wanted(int cpu, const char *cpus)
 {
-	return tool_cpu_is_online(cpu) && (!cpus || ps__list_contains(cpus, cpu));
+	return !ps__locate_is_offline(cpu) && (!cpus || ps__list_contains(cpus, cpu));
 }
 
 static int start_cpu(struct stat_count *count, int cpu)

@@ -8,8 +8,8 @@
 #include "tools/timeline_counters.h"
 
 #include "base/os.h"
+#include "locate/locate.h"
 #include "sample/session.h"
-#include "tools/processes.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static size_t open_cpus(struct timeline_counters *counters, const struct ps_attr
 		size_t opened = open_group(counters, cpu, leader, ring_bytes);
 		if (opened == counters->count)
 			continue;
-		if (tool_cpu_is_online(cpu->cpu))
+		if (!ps__locate_is_offline(cpu->cpu))
 			return opened;
 		ps_sampler_destroy(cpu->sampler);
 		cpu->sampler = NULL;

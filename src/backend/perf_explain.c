@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "base/proc_status.h"
 #include "event/attr.h"
+#include "locate/locate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -243,6 +244,16 @@ static int explain_attr_size(const struct ps__event *event)
 	    event->name, size_bytes);
 }
 
+static int explain_no_device(const struct ps__event *event, struct ps__target target, int error)
+{
+	char why[PS__NO_CPU_BYTES];
+
+	if (target.cpu >= 0 && ps__locate_explain_no_cpu(target.cpu, why))
+		return ps__fail(PS_ENOSUPP, "'%s': %s", event->name, why);
+	return ps__fail(PS_ENOSUPP, "'%s': CPU %d is offline or its PMU is gone (%s)", event->name,
+	                target.cpu, strerror(error));
+}
+
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error,
                      size_t needed)
 {
@@ -276,8 +287,7 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 		                "'%s' is not available on this machine (%s): no PMU here counts it",
 		                event->name, strerror(error));
 	case ENODEV:
-		return ps__fail(PS_ENOSUPP, "'%s': CPU %d is offline or its PMU is gone (%s)",
-		                event->name, target.cpu, strerror(error));
+		return explain_no_device(event, target, error);
 	case ESRCH:
 		return ps__fail(PS_ESYS, "'%s': thread %d has ended", event->name, (int)target.tid);
 	case EBUSY:

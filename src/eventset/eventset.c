@@ -183,13 +183,13 @@ int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid)
 
 int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 {
+	char why[PS__NO_CPU_BYTES];
 	int result = ps__set_enter_own(set, "ps_eventset_attach_cpu", ATTACH_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
-	if (!ps__locate_is_possible(cpu))
-		result =
-		    ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: this machine has no CPU %d", cpu);
+	if (!ps__locate_is_possible(cpu) && ps__locate_explain_no_cpu(cpu, why))
+		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: %s", why);
 	else
 		ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu},
 		                 (struct ps__task){.fd = -1});

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the CPUs that a task may run on, and those that there can be. */
+/* Finds the CPUs that a task may run on, those that there can be, and those that are offline. */
 #include "base/list.h"
 #include "base/os.h"
 #include "locate/locate.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 
 /* The kernel refuses a mask smaller than its own; 8192 CPUs are twice what the largest machines
  * have. */
@@ -120,4 +121,37 @@ bool ps__locate_is_possible(int cpu)
 	char text[LIST_BYTES];
 
 	return cpu >= 0 && (!read_possible(text) || ps__list_contains(text, cpu));
+}
+
+bool ps__locate_is_offline(int cpu)
+{
+	char path[64];
+	long state = 1;
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return ps__os_read_long(path, &state) == 0 && state == 0;
+}
+
+/* The kernel leaves room for CPUs that may be added: these are possible, and not present. */
+static bool is_present(int cpu)
+{
+	char text[LIST_BYTES];
+
+	return ps__os_read_file("/sys/devices/system/cpu/present", text, LIST_BYTES) <= 0 ||
+	       ps__list_contains(text, cpu);
+}
+
+bool ps__locate_explain_no_cpu(int cpu, char out[PS__NO_CPU_BYTES])
+{
+	if (!ps__locate_is_possible(cpu) || !is_present(cpu))
+		snprintf(out, PS__NO_CPU_BYTES, "this machine has no CPU %d", cpu);
+	else if (ps__locate_is_offline(cpu))
+		snprintf(
+		    out, PS__NO_CPU_BYTES,
+		    "CPU %d is offline: as root, 'echo 1 > /sys/devices/system/cpu/cpu%d/online' "
+		    "brings it back",
+		    cpu, cpu);
+	else
+		return false;
+	return true;
 }

@@ -28,6 +28,12 @@ size_t ps__locate_count_possible(void);
 size_t ps__locate_possible_end(void);
 /* Can there be a CPU of this number? Yes where the kernel doesn't tell: opening the event will. */
 bool ps__locate_is_possible(int cpu);
+/* No where the kernel doesn't tell: its CPUs can't go offline. */
+bool ps__locate_is_offline(int cpu);
+/* Why nothing can be counted on a CPU: it is offline, with the remedy, or the machine lacks it.
+ * False: there is no such reason. */
+#define PS__NO_CPU_BYTES 128
+bool ps__locate_explain_no_cpu(int cpu, char out[PS__NO_CPU_BYTES]);
 
 /* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used
  * again. Where no /proc is mounted there is none: then the task's CPU isn't known, and it has ended

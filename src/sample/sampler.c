@@ -22,14 +22,15 @@
 static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 {
 	const char *name = attr->event.name;
+	char why[PS__NO_CPU_BYTES];
 
 	if (tid < -1 || cpu < -1 || (tid == -1 && cpu == -1))
 		return ps__fail(PS_EINVAL,
 		                "'%s': thread %d on CPU %d can't be sampled: give a thread (0: the "
 		                "caller) and a CPU (-1: any), or -1 and a CPU",
 		                name, (int)tid, cpu);
-	if (cpu >= 0 && !ps__locate_is_possible(cpu))
-		return ps__fail(PS_EINVAL, "'%s': this machine has no CPU %d", name, cpu);
+	if (cpu >= 0 && !ps__locate_is_possible(cpu) && ps__locate_explain_no_cpu(cpu, why))
+		return ps__fail(PS_EINVAL, "'%s': %s", name, why);
 	if (attr->event.klass == PS__EVENT_CLASS_OTHER && tid != -1)
 		return ps__fail(PS_ECOMBO,
 		                "'%s' counts for a %s, not for a task: give thread -1 and a CPU",

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct ps_eventset *model;
 static struct session session;
@@ -125,6 +127,40 @@ START_TEST(a_demanded_method_must_be_that_of_all_processes)
 }
 END_TEST
 
+/* -C; the tree has CPU 0 alone, as hwloc leaves out what is offline. */
+static void check_cpu_refused(const char *cpu, const char *wanted)
+{
+	char text[256];
+	FILE *file = tmpfile();
+	int old = dup(STDERR_FILENO);
+
+	ck_assert_ptr_nonnull(file);
+	fflush(stderr);
+	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+	int result = stat_start_cpus(&run.count, cpu);
+	fflush(stderr);
+	ck_assert_int_ge(dup2(old, STDERR_FILENO), 0);
+	close(old);
+	rewind(file);
+	text[fread(text, 1, sizeof text - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_int_eq(result, -1);
+	ck_assert_msg(strstr(text, wanted) != NULL, "%s", text);
+}
+
+START_TEST(an_offline_cpu_is_no_cpu_that_the_machine_lacks)
+{
+	check_ok(ps_topology_load_synthetic(&run.count.topology, "core:1 pu:1"));
+	run.count.root = ps_topology_root(run.count.topology);
+	fake_file("/sys/devices/system/cpu/cpu1/online", "0\n");
+	check_cpu_refused("1", "-C: CPU 1 is offline: as root, 'echo 1 > ");
+	check_cpu_refused("200", "-C: this machine has no CPU 200\n");
+	check_cpu_refused("2", "-C: the tree has no CPU 2\n");
+	ps_topology_destroy(run.count.topology);
+	run.count.topology = NULL;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stat_start");
@@ -133,5 +169,6 @@ int main(void)
 	tcase_add_test(tests, one_process_of_several_is_enough_for_looks);
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
 	tcase_add_test(tests, a_demanded_method_must_be_that_of_all_processes);
+	tcase_add_test(tests, an_offline_cpu_is_no_cpu_that_the_machine_lacks);
 	return scene_run(suite);
 }
