@@ -49,17 +49,14 @@ static void json_add_number(struct ps__json *json, const char *key,
 static void json_add_share(struct ps__json *json, const struct place_share *share)
 {
 	const struct ps_component *component = ps_thread_component(share->thread);
-	int cpu = ps_thread_cpu(share->thread);
+	bool is_in_tree = ps_thread_cpu(share->thread) >= 0;
 
 	ps__json_open_line(json, NULL, '{');
-	if (cpu >= 0)
-		ps__json_add_integer(json, "cpu", cpu);
-	else
-		ps__json_add_null(json, "cpu");
+	ps__json_add_integer(json, "cpu", share->cpu);
 	json_add_number(json, "core",
-	                cpu < 0 ? NULL : ps_component_ancestor(component, PS_COMPONENT_CORE, 1));
+	                is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_CORE, 1) : NULL);
 	json_add_number(json, "numa",
-	                cpu < 0 ? NULL : ps_component_ancestor(component, PS_COMPONENT_NUMA, 1));
+	                is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_NUMA, 1) : NULL);
 	ps__json_add_unsigned(json, "run_ns", share->run_ns);
 	ps__json_close_line(json, '}');
 }

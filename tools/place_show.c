@@ -124,7 +124,7 @@ static void row_add(struct row *row, const struct place_run *run, size_t index)
 	row->leaves += task->leaves;
 	for (size_t i = 0; i < task->share_count; i++) {
 		const struct place_share *share = &run->sums.shares[task->first_share + i];
-		tool_cpus_add(&row->ran, ps_thread_cpu(share->thread));
+		tool_cpus_add(&row->ran, share->cpu);
 	}
 }
 
@@ -146,23 +146,15 @@ static void show_ran(const struct place_run *run, const struct row *row, struct 
 	const struct place_task *task = &run->sums.tasks[row->first];
 
 	if (row->count > 1 || task->share_count == 1) {
-		if (tool_cpus_contain(&row->ran, -1))
-			ps__buffer_add(cell, "not known");
-		else
-			tool_cpus_show(&row->ran, cell);
+		tool_cpus_show(&row->ran, cell);
 		return;
 	}
 	if (task->share_count == 0)
 		ps__buffer_add(cell, "-");
 	for (size_t i = 0; i < task->share_count; i++) {
 		const struct place_share *share = &run->sums.shares[task->first_share + i];
-		int cpu = ps_thread_cpu(share->thread);
 		double percent = 100.0 * (double)share->run_ns / (double)task->run_ns;
-		ps__buffer_add(cell, "%s", i ? ", " : "");
-		if (cpu < 0)
-			ps__buffer_add(cell, "? ");
-		else
-			ps__buffer_add(cell, "%d ", cpu);
+		ps__buffer_add(cell, "%s%d ", i ? ", " : "", share->cpu);
 		if (percent < 1)
 			ps__buffer_add(cell, "<1%%");
 		else

@@ -30,15 +30,16 @@ static const struct ps_component *node_of(const struct place_input *input, size_
 }
 
 /* Counts how the task came to the place where it runs. */
-static void note_move(const struct place_input *input, struct place_task *task, size_t from,
-                      size_t to)
+static void note_move(const struct place_input *input, struct place_task *task,
+                      const struct place_segment *from, const struct place_segment *to)
 {
 	size_t unknown = input->root->topology->thread_count;
 
-	if (from == to)
+	if (from->cpu == to->cpu)
 		return;
 	task->moves++;
-	if (from != unknown && to != unknown && node_of(input, from) != node_of(input, to))
+	if (from->thread != unknown && to->thread != unknown &&
+	    node_of(input, from->thread) != node_of(input, to->thread))
 		task->leaves++;
 }
 
@@ -65,6 +66,7 @@ static void add_segments(struct place_sums *sums, const struct place_input *inpu
 		struct place_segment part = {.begin_ns = span->begin_ns,
 		                             .end_ns = span->end_ns,
 		                             .thread = thread_index(input, span->cpu),
+		                             .cpu = span->cpu,
 		                             .task = span->task};
 		if (part.end_ns <= part.begin_ns)
 			continue;
@@ -76,10 +78,15 @@ static void add_segments(struct place_sums *sums, const struct place_input *inpu
 		const struct place_segment *before =
 		    segments->run_count ? &segments->runs[segments->run_count - 1] : NULL;
 		if (before && before->task == part.task)
-			note_move(input, task, before->thread, part.thread);
+			note_move(input, task, before, &part);
 		task->run_ns += part.end_ns - part.begin_ns;
 		segments->runs[segments->run_count++] = part;
 	}
+}
+
+static int compare_numbers(int one, int other)
+{
+	return (one > other) - (one < other);
 }
 
 static int compare_task_threads(const void *one, const void *other)
@@ -88,7 +95,8 @@ static int compare_task_threads(const void *one, const void *other)
 
 	if (a->task != b->task)
 		return place_compare(a->task, b->task);
-	return place_compare(a->thread, b->thread);
+	return a->thread != b->thread ? place_compare(a->thread, b->thread)
+	                              : compare_numbers(a->cpu, b->cpu);
 }
 
 static int compare_shares(const void *one, const void *other)
@@ -97,7 +105,8 @@ static int compare_shares(const void *one, const void *other)
 
 	if (a->run_ns != b->run_ns)
 		return place_compare(b->run_ns, a->run_ns);
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	return a->thread != b->thread ? (a->thread > b->thread ? 1 : -1)
+	                              : compare_numbers(a->cpu, b->cpu);
 }
 
 /* Adds up the runs, which are left sorted by task and hardware thread. */
@@ -114,7 +123,8 @@ static void add_shares(struct place_sums *sums, const struct place_input *input,
 			if (task->share_count++ == 0)
 				task->first_share = sums->share_count;
 			sums->shares[sums->share_count++] = (struct place_share){
-			    .thread = &input->root->topology->threads[runs[i].thread]};
+			    .thread = &input->root->topology->threads[runs[i].thread],
+			    .cpu = runs[i].cpu};
 		}
 		sums->shares[sums->share_count - 1].run_ns += runs[i].end_ns - runs[i].begin_ns;
 	}

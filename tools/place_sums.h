@@ -41,6 +41,7 @@ struct place_input {
 struct place_share {
 	const struct ps_thread
 	    *thread; /* the unknown Thread for a CPU that the tree doesn't have */
+	int cpu;     /* its number, also if it came online later and is not in the tree */
 	uint64_t run_ns;
 };
 
@@ -92,6 +93,7 @@ void place_sums_clear(struct place_sums *sums);
 struct place_segment {
 	uint64_t begin_ns, end_ns;
 	size_t thread; /* the index in the tree; that behind the last is the unknown Thread */
+	int cpu;
 	size_t task;
 	size_t entry; /* of place_sharing.c */
 };

@@ -201,6 +201,25 @@ START_TEST(a_CPU_that_the_tree_does_not_have_is_neither_shared_nor_idle)
 	ck_assert_uint_eq(sums.finding_count, 0);
 	ck_assert_uint_eq(sums.tasks[0].run_ns, 20000);
 	ck_assert_int_eq(ps_thread_cpu(sums.shares[0].thread), -1);
+	ck_assert_int_eq(sums.shares[0].cpu, 90);
+}
+END_TEST
+
+START_TEST(CPUs_that_the_tree_does_not_have_are_told_apart)
+{
+	static const struct slice slices[] = {
+	    SLICE(11, 90, PREEMPTED, 0, 10),
+	    SLICE(11, 91, PREEMPTED, 10, 30),
+	    SLICE(11, 0, WAITS, 30, 35),
+	};
+
+	sum_up(SMT, slices, COUNT(slices));
+	ck_assert_uint_eq(sums.tasks[0].moves, 2);
+	ck_assert_uint_eq(sums.tasks[0].share_count, 3);
+	ck_assert_int_eq(sums.shares[0].cpu, 91);
+	ck_assert_uint_eq(sums.shares[0].run_ns, 20000);
+	ck_assert_int_eq(sums.shares[1].cpu, 90);
+	ck_assert_int_eq(sums.shares[2].cpu, 0);
 }
 END_TEST
 
@@ -245,6 +264,7 @@ int main(void)
 	tcase_add_test(tests, a_tree_without_cores_has_none_that_are_shared);
 	tcase_add_test(tests, in_a_hole_nothing_is_idle_and_nothing_is_shared);
 	tcase_add_test(tests, a_CPU_that_the_tree_does_not_have_is_neither_shared_nor_idle);
+	tcase_add_test(tests, CPUs_that_the_tree_does_not_have_are_told_apart);
 	tcase_add_test(tests, no_slices_are_no_tasks);
 	tcase_add_test(tests, without_memory_there_are_no_sums);
 	return scene_run(suite);
