@@ -144,6 +144,8 @@ static void start_note_method(struct stat_count *count, enum stat_method method)
 {
 	count->how.method = method;
 	count->how.copies = stat_method_copies(method, ps_eventset_event_count(count->model));
+	if (method == STAT_METHOD_CGROUP || method == STAT_METHOD_BPF)
+		stat_uncounted_note_online(count);
 }
 
 static int start_refuse_method(enum stat_method method, const struct ps_eventset *set)
@@ -197,8 +199,6 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 		method = STAT_METHOD_PER_CPU;
 	}
 	start_note_method(count, method);
-	if (method == STAT_METHOD_CGROUP || method == STAT_METHOD_BPF)
-		stat_uncounted_note_online(count);
 	if (method == STAT_METHOD_CGROUP)
 		return 0;
 	return start_waiting(count, pid) < 0 ? -1 : start_note_estimate(count, target);
@@ -340,8 +340,6 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 		       -1;
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
-	if (count->how.method == STAT_METHOD_BPF)
-		stat_uncounted_note_online(count);
 	if (target->has_children)
 		return start_trees(count, target) < 0 ? -1 : start_note_estimate(count, target);
 	if (start_make_room(count, target->pid_count) < 0)
