@@ -120,6 +120,7 @@ PS_PUBLIC const char *ps_attr_field_name(enum ps_attr_field field);
  *   PS_EINVAL - out or event is NULL, or the name is empty
  *   PS_ENOEVNT - there is no such event; ps_error_detail() gives the nearest names
  *   PS_EATTR - a term or modifier of the name is wrong; ps_error_detail() says which
+ *   PS_ENOSUPP - only another machine's PMU has the event, or the kernel has no driver for the PMU
  *   PS_EPERM, PS_ECOUNT, PS_ESYS - a file of sysfs or tracefs can't be read
  *   PS_ENOMEM - out of memory
  *
@@ -158,7 +159,8 @@ PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
  *   PS_EINVAL - attr is NULL
  *   PS_EATTR - there is no such field, or the value is out of its range; ps_error_detail() names
  *       both
- *   PS_ENOSUPP - the library was built with headers of a Linux before 5.13, which lack the field
+ *   PS_ENOSUPP - the library was built with kernel headers that lack PS_ATTR_SIG_DATA (before
+ *       Linux 5.13)
  *   PS_EPERM, PS_ECOUNT, PS_ESYS - field is PS_ATTR_TYPE: a file of the PMU can't be read
  *
  * Cost: no system call; but for type, which looks the PMU up under /sys.
@@ -201,8 +203,8 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
  *       PS_ATTR_EXCLUDE_KERNEL: the kernel may not be observed, so exclude it
  *   PS_ECOMBO - the field has no effect without another one
  *   PS_EINVAL_DOM - the attr excludes where the event happens; or as ps_eventset_add
- *   PS_ENOCNTR - as ps_eventset_add: the event itself
- *   PS_ECOUNT, PS_ENOMEM, PS_ESYS - it couldn't be found out
+ *   PS_ENOCNTR - every counter that could count the event is taken; refused is PS_ATTR_TYPE
+ *   PS_ECOUNT, PS_ENOMEM, PS_ESYS - the check itself failed
  *
  * Any thread. Cost: one perf_event_open if the attr is taken; else about one for each field, and
  * each bit of a mask, that was set.
@@ -210,9 +212,11 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
 PS_PUBLIC int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused);
 
 /**
- * The size of the running kernel's struct perf_event_attr: it knows no field behind it.
+ * The size of the running kernel's struct perf_event_attr. The kernel does not know fields beyond
+ * this size.
  *
- * out - receives it, in bytes: 128 before Linux 6.3, 136 with config3, 144 with config4
+ * out - receives the size in bytes: 136 if config3 is the last field, 144 if config4 is; 128 or
+ *     less on kernels before Linux 6.3
  *
  * Errors:
  *   PS_EINVAL - out is NULL
@@ -238,7 +242,8 @@ PS_PUBLIC int ps_attr_kernel_size(size_t *out);
  *
  * Errors; the set is then as before:
  *   PS_EINVAL - set or attr is NULL
- *   PS_EATTR - a field is the set's to decide, or a sampler's; ps_error_detail() says which
+ *   PS_EATTR - a field differs from the value of ps_attr_create, and a set does not take this
+ *       field; ps_error_detail() says which
  *   the others - as ps_eventset_add
  */
 PS_PUBLIC int ps_eventset_add_attr(struct ps_eventset *set, const struct ps_attr *attr);

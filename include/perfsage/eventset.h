@@ -362,9 +362,9 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
                                   uint64_t timestamp, struct ps_value *out);
 
 /**
- * Allocates, and faults in, the storage of `rows` more readings.
+ * Allocates, and faults in, the storage of the next `rows` parts. A second call doesn't add to it.
  *
- * None of these readings then allocates.
+ * No reading that fits then allocates; for exceptions see ps_eventset(3).
  *
  * set - a set with its events
  * rows - parts to be stored, over all hardware threads; each takes 8 x (events + 2 x groups) bytes

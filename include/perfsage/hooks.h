@@ -2,14 +2,15 @@
 /*
  * The seam between perfsage and the operating system.
  *
- * Every system call, and every file under /proc and /sys, goes through this
- * table. A test replaces entries to script counters, to make calls fail, or to
- * show another machine. So it can test instrumented code where there is no PMU.
+ * Every system call that perfsage makes to count goes through this table, and
+ * so does every file that perfsage reads under /proc, /sys and /run. A test
+ * replaces entries to script counters, to make calls fail, or to show another
+ * machine. So it can test instrumented code where there is no PMU.
  *
- * Each function does what the call of that name does, and sets errno on
- * failure. It must return: if a thread ends in it, as by pthread_cancel in the
- * C library's read(2), a call of the library is left half done. The default
- * functions are no cancellation points.
+ * A function that is named after a system call does what that call does, and
+ * sets errno on failure. No function may be left by thread cancellation, as by
+ * pthread_cancel in the C library's read(2): a call of the library would stay
+ * half done. The default functions are no cancellation points.
  *
  * Define _GNU_SOURCE before the first include: cpu_set_t needs it. This header
  * is not part of <perfsage.h>.

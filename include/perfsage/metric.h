@@ -90,13 +90,14 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
 /**
  * Loads metrics from a file, or from all files *.metrics of a directory.
  *
- * perfsage-metrics(5) describes the format. A metric takes the place of one of the
- * same name that was there before, also of a built-in one.
+ * perfsage-metrics(5) describes the format. A metric replaces an earlier metric of the
+ * same name, also a built-in one.
  *
  * path - NULL: the user's own, which are the directory perfsage/metrics in
  *     $XDG_CONFIG_HOME (or in ~/.config), if it can be reached, and the files and directories
- *     that $PERFSAGE_METRICS names, with colons between them. A program with another
- *     user's rights, or with capabilities that open files, loads none of these.
+ *     that $PERFSAGE_METRICS names, with colons between them; each of these must exist. A
+ *     set-user-ID or set-group-ID program, or one with capabilities that open files, loads
+ *     none of the user's metrics.
  *
  * If a file is wrong, none of its metrics is there, and those of the others are; the
  * failure that is returned is the first one.
@@ -123,7 +124,8 @@ PS_PUBLIC int ps_metric_load(const char *path);
  *
  * set - not running
  * name - of a metric, with or without a modifier ("IPC:u"), or of a group. Of a
- *     group those metrics are left out that can't be counted here.
+ *     group those metrics are left out that can't be counted here; if none can be
+ *     counted, the call fails.
  *
  * Errors: as for ps_eventset_add, and
  *   PS_EINVAL - an argument is NULL

@@ -14,9 +14,12 @@ extern "C" {
  *
  * A visit that isn't counted costs some nanoseconds; regions inside it aren't
  * counted either. ps_path_value extrapolates by the number of visits, which is
- * exact, and labels it: PS_STATUS_SCALED, PS_VALUE_SAMPLED, and the coverage is
- * the part of the visits that was counted. What is added to a path is taken off
- * the path around it, so the sum of all paths stays what the kernel counted.
+ * exact, and labels the value: PS_STATUS_SCALED, PS_VALUE_SAMPLED. The coverage
+ * is the fraction of the extrapolated enabled time that was counted. It is the
+ * fraction of the visits that was counted, if the event always had a counter and
+ * the rate did not change. ps_path_visits gives exact numbers of visits. What is
+ * added to a path is taken off the path around it, so the sum of all paths stays
+ * what the kernel counted.
  * A path of which no visit was counted has no value.
  *
  * region - from ps_region_define

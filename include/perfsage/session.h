@@ -145,7 +145,7 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *   PS_EINVAL - an argument is NULL
  *   PS_EISRUN - the session was started
  *   PS_ECNFLCT - the session has an event of that name; or it samples the same software event by
- *       another name: the kernel would give the samples of both the id of one
+ *       another name, also one with other modifiers: Linux gives the samples of both names one id
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
  *       ps_error_detail() says which
  *   PS_ENOSUPP - it asks for records that the library can't read
@@ -284,11 +284,11 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
                              const struct ps_component *component, struct ps_value *value);
 
 /**
- * Stores the sums of all samples so far in the tree, as a reading of each hardware thread that had
- * one. Its events are called "sampled NAME": readings of counts have other names, and no total adds
- * the two. ps_component_total gives them, and all formats show them, with
- * PS_STATUS_SCALED and PS_VALUE_SAMPLED. They stay when the session is destroyed. An event has no
- * reading where it has no sample, nor where ps_session_sum fails.
+ * Stores the sums of all samples since the start as a new reading. Each hardware thread with a
+ * sample gets a part. The event's name in the tree is "sampled NAME": totals of NAME therefore do
+ * not contain samples. The values have PS_STATUS_SCALED and PS_VALUE_SAMPLED; ps_component_total
+ * gives them, and all formats show them. The readings outlive the session. An event for which
+ * ps_session_sum fails is not stored.
  *
  * timestamp - NULL, or receives the reading's, in nanoseconds of CLOCK_MONOTONIC; untouched on
  *     failure

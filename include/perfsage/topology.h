@@ -146,13 +146,15 @@ PS_PUBLIC struct ps_component *ps_topology_root(const struct ps_topology *topolo
  * The Thread of an operating system's CPU number, in O(1).
  *
  * cpu - the number; if the tree has no such CPU, the unknown Thread is returned
+ *
+ * NULL if topology is NULL.
  */
 PS_PUBLIC struct ps_thread *ps_topology_thread(const struct ps_topology *topology, int cpu);
 
 /**
  * The Thread that holds what was counted on CPUs that the tree doesn't know.
  *
- * Its CPU number is -1.
+ * Its CPU number is -1. NULL if topology is NULL.
  */
 PS_PUBLIC struct ps_thread *ps_topology_unknown_thread(const struct ps_topology *topology);
 
