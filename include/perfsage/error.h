@@ -39,7 +39,7 @@ enum ps_error {
 	PS_EINVAL_DOM =
 	    -21,         /* the domain (user, kernel, hypervisor) is not available for this event */
 	PS_EATTR = -22,  /* an event attribute is invalid */
-	PS_ECOUNT = -23, /* too many events, attributes or file descriptors */
+	PS_ECOUNT = -23, /* too many events or attributes, or no file descriptor is left */
 	PS_ECOMBO = -24, /* this combination of features is impossible */
 	PS_ECMP_DISABLED = -25, /* the component is disabled */
 	PS_EDELAY_INIT = -26,   /* the component initialises itself later */

@@ -33,7 +33,8 @@ struct ps_event_info {
  * finds that out.
  *
  * visit - returns 0 to go on; any other number ends the walk and is returned.
- *     It may call the library, but not this function.
+ *     Let it return positive numbers: negative ones look like errors. It may
+ *     call the library, but not this function.
  * context - handed through to visit
  *
  * Returns 0 after a whole walk.
@@ -44,8 +45,8 @@ struct ps_event_info {
  *   PS_ESYS - a file of sysfs can't be read
  *   PS_ENOMEM - out of memory
  *
- * Any thread. Cost: some files for each event; tens of milliseconds where there
- * are thousands of tracepoints.
+ * Any thread. Cost: one or two files for each tracepoint and each named event of
+ * a PMU; tens of milliseconds where there are thousands of tracepoints.
  */
 PS_PUBLIC int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context),
                                 void *context);

@@ -3,8 +3,8 @@
  * Marks: regions of a program that cost next to nothing until somebody listens.
  *
  * This header is all that a program with marks needs: nothing of libperfsage is
- * compiled, linked or loaded with it. A mark that nobody hears is a load and a
- * branch. At the end of its block PS_REGION may take a second branch.
+ * compiled, linked or loaded with it. A mark that nobody hears costs one load and
+ * one branch. The end of a PS_REGION block may cost a second branch.
  *
  *     PS_REGION("solve") {
  *             PS_MARK_VALUE("rows", rows);
@@ -206,8 +206,9 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
 #define PS_REGION_END(name)   PS__MARK_END(name)
 
 /**
- * Gives the listener a number, such as rows or bytes. The listener adds up the
- * numbers of a name in each path of open regions (ps_region_add_value).
+ * Gives the listener a number, such as rows or bytes. For each path and name,
+ * the listener keeps the sum of the numbers, and how often a number was given
+ * (ps_region_add_value). One name can make paths instead (ps_profile_set_group).
  *
  * name - as that of PS_REGION
  * number - an integer that fits int64_t. It isn't evaluated unless it is heard

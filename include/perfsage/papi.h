@@ -24,10 +24,11 @@ extern "C" {
  * notices that and takes the change over; it closes the readings made before.
  *
  * ps_start calls PAPI_start. If PAPI runs the set already, ps_start takes the
- * counts from now on. Without ps_start, the first ps_read, ps_accum, ps_stop or
- * ps_reset after PAPI_start takes the counts since PAPI_start, as PAPI_read
- * would; where they were counted is then known of a pinned thread alone
- * (ps_papi(3)). ps_stop calls PAPI_stop. ps_reset and ps_accum reset nothing in PAPI.
+ * counts from now on. Without ps_start, perfsage takes the set over at the first
+ * ps_read, ps_accum, ps_stop or ps_reset after PAPI_start. The first three store
+ * what was counted since PAPI_start; ps_reset drops it. Where it was counted is
+ * then known of a pinned thread alone (ps_papi(3)). ps_stop calls PAPI_stop.
+ * ps_reset and ps_accum reset nothing in PAPI.
  * If the caller resets or restarts the PAPI set meanwhile, its counts fall:
  * they are counted anew from there, and flagged PS_VALUE_WENT_BACK.
  *

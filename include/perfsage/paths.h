@@ -53,7 +53,7 @@ struct ps_visits {
 
 /**
  * The numbers that were given under one name in a path, of all threads together.
- * A sum that doesn't fit into 64 bits is the largest (or least) number.
+ * A sum that doesn't fit into 64 bits is INT64_MAX or INT64_MIN.
  */
 struct ps_mark_value {
 	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */

@@ -50,19 +50,20 @@ PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *even
                                 uint64_t timestamp, struct ps_value *out);
 
 /**
- * Copies all parts of an event on this Thread, oldest first.
+ * Copies the parts of an event on this Thread, oldest first. Parts of several
+ * sets with the same timestamp become one.
  *
  * thread - where to look
  * event - the name that is shown, or the one under which the event was added
  * out - an array of capacity values; may be NULL if capacity is 0
  * capacity - the number of elements in out
- * count - receives the number of parts that there are
+ * count - receives the number of all parts, also of those that do not fit
  *
  * Errors:
  *   PS_EINVAL - thread, event or count is NULL; out is NULL and capacity is not 0
  *   PS_ENOEVNT - no event set counted such an event here
- *   PS_EBUF - there are more parts than capacity: the newest `capacity` ones
- *       were written, and *count tells how many are needed
+ *   PS_EBUF - there are more parts than capacity: the newest `capacity` parts
+ *       were written, oldest first, and *count tells how many are needed
  */
 PS_PUBLIC int ps_thread_readings(const struct ps_thread *thread, const char *event,
                                  struct ps_value *out, size_t capacity, size_t *count);
