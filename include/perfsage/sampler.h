@@ -239,9 +239,10 @@ PS_PUBLIC int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sample
 PS_PUBLIC const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler);
 
 /**
- * Gives what ps_record_parse needs for this sampler's records, for those that a program keeps.
+ * Gives the configuration that ps_record_parse needs to parse this sampler's records, if the
+ * program has copied the records to memory of its own.
  *
- * out - receives what ps_record_parse wants
+ * out - receives the configuration
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
