@@ -298,13 +298,14 @@ static int collect_set_handler(void)
 	return PS_OK;
 }
 
-/* What an earlier start was for: each finds its region anew at its next mark. */
+/* What an earlier start was for: each finds its region anew at its next mark. Not 0, which is the
+ * generation of a child that did not ask yet. */
 static void collect_forget_regions(void)
 {
 	for (size_t place = 0; place < collect.regions.room; place++) {
 		struct collect_region *region = collect.regions.list[place].to;
 		if (region)
-			atomic_store(&region->generation, 0);
+			atomic_store(&region->generation, UINT64_MAX);
 	}
 }
 

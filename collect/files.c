@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 struct files_kept {
 	int descriptor;
@@ -83,6 +84,15 @@ int collect_files_put(int fd, const char *text, size_t length)
 	int error = ps__destination_write_all(fd, text, length);
 	collect_hush_end(&hush);
 	return error;
+}
+
+/* By its descriptor: the name may be another file's by now. */
+void collect_files_mark(enum collect_file file, const char *name)
+{
+	int fd = files_find(file, name);
+
+	if (fd >= 0)
+		fchmod(fd, S_IRWXU);
 }
 
 int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length)

@@ -23,6 +23,9 @@ void collect_files_keep(enum collect_file file, const char *name);
 void collect_files_reserve(void);
 void collect_files_give_up(void);
 
+/* Makes the file executable, for perfsage: a mode can be set where nothing can be written. */
+void collect_files_mark(enum collect_file file, const char *name);
+
 /* Writes the text at the file's end. A file that is gone from its descriptor is opened anew, as the
  * program may put another one in its place. 0, or an errno. */
 int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length);

@@ -14,7 +14,6 @@
 #include <perfsage/sampling.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,9 +29,8 @@ __attribute__((format(printf, 2, 3))) static void process_note(const char *journ
 	va_start(arguments, format);
 	int length = vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	/* For perfsage, too: a mode can be set where nothing can be written. */
 	if (collect_files_write(COLLECT_JOURNAL, journal, line, (size_t)length) != 0)
-		chmod(journal, S_IRWXU);
+		collect_files_mark(COLLECT_JOURNAL, journal);
 }
 
 static void process_keep_files(const struct collect_settings *settings)

@@ -177,8 +177,10 @@ static int regions_make_folder(struct stat_regions *regions)
 	regions->reports = regions_make_file(folder, "reports");
 	if (regions->reports)
 		regions->journal = regions_make_file(folder, "journal");
-	if (regions->reports && regions->journal)
+	if (regions->reports && regions->journal) {
+		regions->lacks_modes = access(regions->journal, X_OK) == 0;
 		return 0;
+	}
 	tool_complain("--regions: no files in '%s': %s; TMPDIR chooses another folder", folder,
 	              strerror(errno));
 	return -1;

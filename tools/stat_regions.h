@@ -49,6 +49,7 @@ struct stat_regions {
 	struct stat_heard heard; /* in all of these */
 	bool lacks_region;       /* the last table is without one of settings.regions */
 	bool has_reports;        /* the last table has a process */
+	bool lacks_modes;        /* the journal's file system has none: all is executable */
 };
 
 /* Looks for the collector, and sets the environment that the command is to have. Takes over the

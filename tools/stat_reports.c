@@ -141,11 +141,12 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 }
 
 /* A process that could not write to the journal has made it executable. NULL: it is gone. */
-static bool reports_lack_notes(FILE *journal)
+static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal)
 {
 	struct stat status;
 
-	return !journal || fstat(fileno(journal), &status) < 0 || (status.st_mode & S_IXUSR);
+	return !journal || fstat(fileno(journal), &status) < 0 ||
+	       (!regions->lacks_modes && (status.st_mode & S_IXUSR));
 }
 
 /* "began PID" of each program, "marks PID" of each program with marks, "heard PID.BEGAN VISITS
@@ -157,7 +158,7 @@ static void reports_hear(const struct stat_regions *regions, struct dirent *cons
 	char line[128];
 	FILE *journal = fopen(regions->journal, "re");
 
-	heard->lacks_notes |= reports_lack_notes(journal);
+	heard->lacks_notes |= reports_lack_notes(regions, journal);
 	if (!journal)
 		return;
 	while (fgets(line, sizeof line, journal)) {

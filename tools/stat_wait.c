@@ -174,7 +174,7 @@ void stat_wait_set_clocks(struct run *run)
 	if (options->limits.timeout_ms)
 		run->limit_ns = run->started_ns + (uint64_t)options->limits.timeout_ms * 1000000;
 	run->intervals = options->limits.interval_count;
-	if (run->count.uncounted.is_of_processes)
+	if (run->count.uncounted.is_of_processes || run->count.online)
 		run->take_ns = run->started_ns + TAKE_NS;
 	bool looks = run->count.how.by_looks > 0;
 	run->look_ns = looks ? run->started_ns + LOOK_NS : 0;

@@ -248,8 +248,10 @@ void ps__annotate_forget(struct ps_topology *topology)
 {
 	int cancel = ps__cancel_hold();
 
+	ps__lock_take(PS__LOCK_HWLOC);
 	if (topology->hwloc)
 		hwloc_topology_destroy(topology->hwloc);
+	ps__lock_release(PS__LOCK_HWLOC);
 	topology->hwloc = NULL;
 	ps__cancel_release(cancel);
 }

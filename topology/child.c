@@ -7,7 +7,6 @@
 #include "topology/child.h"
 
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -91,17 +90,16 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 }
 
 /* No handler of the program may run in the child before
- * leave_the_program_alone. hwloc's own locks must not be another thread's. */
+ * leave_the_program_alone. hwloc's own locks are no other thread's: fork waits
+ * (base/lock.h). */
 static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ps__lock_take(PS__LOCK_HWLOC);
 	pid_t pid = fork();
 	int error = errno;
-	ps__lock_release(PS__LOCK_HWLOC);
 	if (pid != 0)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;

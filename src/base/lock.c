@@ -3,6 +3,7 @@
 #include "base/lock.h"
 
 #include "base/identity.h"
+#include "base/stack.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -62,24 +63,40 @@ static void lock_after_fork(void)
 		ps__lock_release(lock - 1);
 }
 
-static void lock_watch_forks(void)
+/* Before those of the program: fork takes a lock of the program's, under which the library may be
+ * called, before these. */
+static __attribute__((constructor)) void lock_watch_forks(void)
 {
 	pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork);
 }
 
+/* No handler comes before the thread has it: it would pass, fork a child that waits for ever, or
+ * jump out. */
 void ps__lock_take(enum ps__lock lock)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct ps__held held;
 
-	if (own.depth[lock]++ > 0)
-		return;
-	pthread_once(&once, lock_watch_forks);
-	lock_renew(lock);
-	pthread_mutex_lock(&locks[lock].mutex);
+	if (own.depth[lock] == 0) {
+		ps__signals_hold(&held);
+		lock_renew(lock);
+		pthread_mutex_lock(&locks[lock].mutex);
+		own.depth[lock] = 1;
+		ps__signals_release(&held);
+	} else {
+		own.depth[lock]++;
+	}
 }
 
 void ps__lock_release(enum ps__lock lock)
 {
-	if (--own.depth[lock] == 0)
+	struct ps__held held;
+
+	if (own.depth[lock] == 1) {
+		ps__signals_hold(&held);
+		own.depth[lock] = 0;
 		pthread_mutex_unlock(&locks[lock].mutex);
+		ps__signals_release(&held);
+	} else {
+		own.depth[lock]--;
+	}
 }

@@ -14,10 +14,12 @@
 enum ps__lock {
 	PS__LOCK_COLLECT, /* the collector: collect/collect.c */
 	PS__LOCK_MARKS,   /* the marks' names, and who listens: region/marks.c */
-	PS__LOCK_LISTEN,  /* the modules' slots: region/listen.c */
 	PS__LOCK_METRICS, /* metrics that the program defines: analysis/metric_define.c */
 	PS__LOCK_PFM,     /* libpfm4, which no two threads may use at once: event/pfm.c */
 	PS__LOCK_HWLOC,   /* hwloc, while it works: topology/import.c */
+	/* The modules' slots: region/listen.c. Who loads a module has the dynamic linker's lock,
+	 * and waits for this one; hwloc's users wait for the linker's, as hwloc loads plug-ins. */
+	PS__LOCK_LISTEN,
 	PS__LOCKS
 };
 

@@ -45,7 +45,7 @@ int ps__set_ask_once(_Atomic int *known, int (*ask)(void));
 int ps__set_list_cpus(struct ps_eventset *set);
 bool ps__set_has_other_cpus(const struct ps_eventset *set);
 /* One is online now, and is not among the set's. */
-bool ps__set_has_new_cpu(struct ps_eventset *set);
+bool ps__set_has_new_cpu(const struct ps_eventset *set);
 bool ps__set_mask_changed(const struct ps_eventset *set);
 
 /* find_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts:

@@ -66,23 +66,31 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 	return ps__list_count(text) != set->counters.target.instance_count;
 }
 
+struct new_cpu {
+	const int *cpus;
+	size_t count; /* that are left of the set's */
+};
+
+/* Both lists rise. */
 static int find_new_cpu(int cpu, void *context)
 {
-	const struct ps_eventset *set = context;
+	struct new_cpu *left = context;
 
-	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
-		if (set->attribution.per_cpu.cpus[instance] == cpu)
-			return 0;
+	while (left->count && *left->cpus < cpu) {
+		left->cpus++;
+		left->count--;
 	}
-	return 1;
+	return !left->count || *left->cpus != cpu;
 }
 
-bool ps__set_has_new_cpu(struct ps_eventset *set)
+bool ps__set_has_new_cpu(const struct ps_eventset *set)
 {
+	struct new_cpu all = {.cpus = set->attribution.per_cpu.cpus,
+	                      .count = set->counters.target.instance_count};
 	char text[4096];
 
 	return ps__os_read_file(ONLINE, text, sizeof text) > 0 &&
-	       ps__list_for_each(text, find_new_cpu, set) != 0;
+	       ps__list_for_each(text, find_new_cpu, &all) != 0;
 }
 
 static pid_t task_cpus_tid(const struct ps_eventset *set)

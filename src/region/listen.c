@@ -69,11 +69,24 @@ size_t ps__listen_set(const struct ps_marks_listener *listener)
 	return walk.count;
 }
 
+static int listen_find(struct dl_phdr_info *module, size_t size, void *data)
+{
+	const struct ps_marks_listener **found = data, **slot = ps__notes_slot(module);
+
+	(void)size;
+	if (slot)
+		*found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	return *found != NULL;
+}
+
+/* Another copy of the library may have filled the slots: the program's, or the collector's. */
 const struct ps_marks_listener *ps__listen_current(void)
 {
 	bool was_inside = listen_begin();
 	const struct ps_marks_listener *current = listening;
 
+	if (!current)
+		dl_iterate_phdr(listen_find, &current);
 	listen_end(was_inside);
 	return current;
 }

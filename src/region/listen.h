@@ -9,7 +9,7 @@
 /* Fills the slots of all modules, now and as they are loaded. NULL empties those that the last
  * listener filled. Returns how many slots there are. Any thread, never a signal handler. */
 size_t ps__listen_set(const struct ps_marks_listener *listener);
-/* The listener; NULL: there is none. */
+/* The listener, also of another copy of the library; NULL: there is none. */
 const struct ps_marks_listener *ps__listen_current(void);
 
 #endif
