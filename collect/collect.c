@@ -319,6 +319,7 @@ static int collect_start(void)
 		return ps__fail(PS_ECNFLCT, "ps_collect_start: a profile hears the marks of this "
 		                            "process: destroy it first");
 	int result = collect_set_handler();
+	collect_settings_clear(&collect.process.settings);
 	collect.process = (struct collect_process){.profile = NULL};
 	collect_forget_regions();
 	if (result == PS_OK)
