@@ -5,6 +5,7 @@
 #include "support/regions.h"
 #include "support/sanitizer.h"
 #include "support/skip.h"
+#include "support/small.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -51,10 +52,13 @@ static pthread_t begin_to_hold(struct holder *holder)
 	return thread;
 }
 
-/* The thread sanitizer's _exit misses the parent's threads. */
+/* Success is SIGKILL: a sanitizer or valgrind puts its own status in the place of 0, where it finds
+ * threads or memory of the parent's. */
 static void leave(int status)
 {
-	syscall(SYS_exit_group, status);
+	if (status == 0)
+		kill(getpid(), SIGKILL);
+	_exit(status);
 }
 
 static void take_each(void)
@@ -80,8 +84,8 @@ static void check_child(pid_t child)
 
 	ck_assert_int_gt(child, 0);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_msg(WIFEXITED(status), "the child hangs");
-	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_msg(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM, "the child hangs");
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %d", status);
 }
 
 /* _i: the lock. */
@@ -166,7 +170,7 @@ static int count_together(void)
 
 START_TEST(threads_of_a_child_that_come_at_once_exclude_each_other)
 {
-	for (int trial = 0; trial < 20; trial++) {
+	for (int trial = 0; trial < ps_test_size(20, 2); trial++) {
 		ps__lock_take(PS__LOCK_HWLOC);
 		pid_t child = fork();
 		if (child == 0) {
@@ -182,7 +186,7 @@ END_TEST
 
 static void *fork_often(void *unused)
 {
-	for (int turn = 0; turn < 200; turn++) {
+	for (int turn = 0; turn < ps_test_size(200, 10); turn++) {
 		pid_t child = fork();
 		if (child == 0)
 			leave(0);
@@ -201,7 +205,7 @@ START_TEST(fork_takes_the_locks_in_their_order)
 	ps__lock_release(PS__LOCK_HWLOC);
 	alarm(HANGS_S);
 	ck_assert_int_eq(pthread_create(&thread, NULL, fork_often, NULL), 0);
-	for (int turn = 0; turn < 2000; turn++)
+	for (int turn = 0; turn < ps_test_size(2000, 100); turn++)
 		take_each();
 	pthread_join(thread, NULL);
 	alarm(0);
