@@ -38,13 +38,20 @@ struct collect_region {
 	char name[];
 };
 
+struct collect_earlier {
+	struct ps_profile *profile;
+	struct ps_topology *topology;
+	struct collect_earlier *next;
+};
+
 static struct {
 	struct ps__held held; /* a jump out of a handler must not leave the lock behind */
 	uint64_t generation;  /* of the process that is counted; 0: none */
 	pid_t pid;            /* a child of vfork has another one, and the same memory */
 	bool has_handler;     /* of exit */
 	struct collect_process process;
-	struct ps__links regions; /* from a region of the profile to that of the marks */
+	struct collect_earlier *earlier; /* what earlier starts were given */
+	struct ps__links regions;        /* from a region of the profile to that of the marks */
 	/* The profile while it is counted, for those who don't have the lock. */
 	struct ps_profile *_Atomic heard;
 } collect; /* by PS__LOCK_COLLECT */
@@ -309,6 +316,21 @@ static void collect_forget_regions(void)
 	}
 }
 
+/* Threads may be in the midst of a visit: what an earlier start was given stays. */
+static void collect_retire(struct collect_process *process)
+{
+	struct collect_earlier *earlier =
+	    process->profile ? ps__os_calloc(1, sizeof *earlier) : NULL;
+
+	if (earlier) {
+		*earlier =
+		    (struct collect_earlier){process->profile, process->topology, collect.earlier};
+		collect.earlier = earlier;
+	}
+	collect_settings_clear(&process->settings);
+	*process = (struct collect_process){.profile = NULL};
+}
+
 /* The caller has entered. */
 static int collect_start(void)
 {
@@ -319,8 +341,7 @@ static int collect_start(void)
 		return ps__fail(PS_ECNFLCT, "ps_collect_start: a profile hears the marks of this "
 		                            "process: destroy it first");
 	int result = collect_set_handler();
-	collect_settings_clear(&collect.process.settings);
-	collect.process = (struct collect_process){.profile = NULL};
+	collect_retire(&collect.process);
 	collect_forget_regions();
 	if (result == PS_OK)
 		result = collect_begin();
