@@ -305,8 +305,8 @@ static int collect_set_handler(void)
 	return PS_OK;
 }
 
-/* What an earlier start was for: each finds its region anew at its next mark. Not 0, which is the
- * generation of a child that did not ask yet. */
+/* A mark of an earlier start finds its region anew when it is met next. 0 would be the generation
+ * of a child that did not ask yet. */
 static void collect_forget_regions(void)
 {
 	for (size_t place = 0; place < collect.regions.room; place++) {

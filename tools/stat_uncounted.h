@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is in no count: programs that the kernel does not count, children that ran before, CPUs that
- * came online later. */
+/* Counts that are missing: of programs that the kernel does not count, children that ran before,
+ * CPUs that came online later. */
 #ifndef PS_TOOLS_STAT_UNCOUNTED_H
 #define PS_TOOLS_STAT_UNCOUNTED_H
 

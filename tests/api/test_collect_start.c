@@ -27,7 +27,7 @@ static void start(const char *name)
 	check_ok(ps_collect_start());
 }
 
-/* What the first table of the report says of it; -1: it isn't there. */
+/* The report's first table has it; -1: it does not. */
 static long visits_of(const char *region)
 {
 	char line[512];

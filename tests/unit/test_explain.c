@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said for each error of perf_event_open: the code, and the words that name the cause or
- * the remedy. Permissions and descriptors are in test_open, probes in test_event_probe, control
- * groups in test_cgroup, words that a kernel doesn't have in test_attr. */
+/* Each error of perf_event_open has its code, and words that name the cause or the remedy.
+ * Permissions and descriptors are in test_open, probes in test_event_probe, control groups in
+ * test_cgroup, words that a kernel doesn't have in test_attr. */
 #include "backend/perf.h"
 #include "support/scene.h"
 
