@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks over fork: a child never waits for a thread that it doesn't have. */
+#include "base/identity.h"
 #include "base/lock.h"
 #include "region/profile.h"
 #include "support/regions.h"
@@ -12,6 +13,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -110,6 +112,19 @@ END_TEST
 static pid_t fork_without_handlers(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* Not in a kernel, or an emulator, that keeps the page of base/identity.c in a child. */
+static bool sees_forks_without_handlers(void)
+{
+	uint64_t generation = ps__fork_generation();
+	int status = 0;
+	pid_t child = fork_without_handlers();
+
+	if (child == 0)
+		leave(ps__fork_is_same(generation));
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status);
 }
 
 START_TEST(a_child_without_fork_handlers_gets_its_locks_new)
@@ -278,6 +293,12 @@ int main(void)
 	Suite *suite = suite_create("lock");
 	TCase *locks = tcase_create("locks");
 
+	/* An emulator of user space also has locks of its own, which its forks don't mind. */
+	if (!sees_forks_without_handlers()) {
+		ps__test_skip("main", "the kernel doesn't empty a page in the child");
+		srunner_free(srunner_create(suite));
+		return EXIT_SUCCESS;
+	}
 	tcase_set_timeout(locks, 120);
 	tcase_add_loop_test(locks, fork_waits_for_a_lock_that_another_thread_has, 0, PS__LOCKS);
 	tcase_add_loop_test(locks, a_child_without_fork_handlers_gets_its_locks_new, 0, PS__LOCKS);
