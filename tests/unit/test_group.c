@@ -78,7 +78,7 @@ START_TEST(software_events_join_the_group_that_they_are_asked_into)
 }
 END_TEST
 
-/* How many counters of the event are open, and whether they are pinned. */
+/* Counts the open counters of the event, and tells whether they are pinned. */
 static size_t count_open(uint64_t config, bool pinned)
 {
 	int fds[64];

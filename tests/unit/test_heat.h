@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of heat maps share: counts, and a map as XML. */
+/* The suites of heat maps share these: counts, and a map as XML. */
 #ifndef TEST_HEAT_H
 #define TEST_HEAT_H
 

@@ -81,7 +81,7 @@ static void end(void)
 	tool_slices_destroy(timeline.slices);
 }
 
-/* How the line of the task goes on, in the table of counts. */
+/* The line of the task in the table of counts goes on so. */
 static void check_text(const char *tid, const char *faults, const char *branches)
 {
 	char first[16] = "", second[16] = "";
