@@ -185,7 +185,7 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 	start = ps__log_seal_late(pen.sums, start);
 	/* Who reads the file while it is written sees all of the record, or none. */
 	__atomic_store_n(record, start, __ATOMIC_RELEASE);
-	/* Before it is counted: recover() goes by the count. */
+	/* Before it is counted: ps__log_recover goes by the count. */
 	atomic_signal_fence(memory_order_seq_cst);
 	stream->changed = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -332,7 +332,7 @@ static inline bool block_is_open(const struct ps_log_stream *stream)
 /* A handler jumped out of a call. A record that it was writing is one if its first word stands
  * there: then its points and fields aren't those of the next one, too. What it remembered as
  * written may not be. */
-static void recover(struct ps_log_stream *stream)
+void ps__log_recover(struct ps_log_stream *stream)
 {
 	const struct ps__log_block *block = stream->page.block;
 	uint64_t *at, records = 0;
@@ -392,7 +392,7 @@ int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr
 		                "%s: the stream is in the middle of another call, which a signal "
 		                "interrupted",
 		                call);
-	recover(stream);
+	ps__log_recover(stream);
 	return PS_OK;
 }
 

@@ -348,8 +348,12 @@ void ps_log_stream_destroy(struct ps_log_stream *stream)
 	if (!stream)
 		return;
 	ps__signals_hold(&held);
-	if (ps__fork_is_same(stream->log->generation))
+	if (ps__fork_is_same(stream->log->generation)) {
+		/* No call comes after one that was left: the block's end tells of its record. */
+		if (stream->busy)
+			ps__log_recover(stream);
 		ps__log_end_block(stream);
+	}
 	ps__log_give_block(stream->log, &stream->page);
 	ps__log_release(stream->log);
 	stream_free(stream);

@@ -122,6 +122,9 @@ int ps__log_next_block(struct ps_log_stream *stream);
 /* No more records come into its block. */
 void ps__log_end_block(struct ps_log_stream *stream);
 
+/* record.c: a call was left in its midst. What was written is counted again. */
+void ps__log_recover(struct ps_log_stream *stream) __attribute__((cold));
+
 /* record.c: the beginning of a call that changes what the next record holds. PS_ECNFLCT. */
 int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr_t stack)
     __attribute__((cold));

@@ -245,11 +245,65 @@ START_TEST(a_jump_out_of_a_write_that_fails_leaves_one_number_of_lost_records)
 }
 END_TEST
 
+/* True: the write was left after so many steps, and nothing was written after it. */
+static bool end_after(struct ps_eventset *set, long steps)
+{
+	struct ps_log *log = new_log(NULL);
+	struct ps_log_stream *stream = new_text_stream(log, set);
+
+	for (int i = 0; i < 2; i++) {
+		prepare(stream, i);
+		check_ok(ps_log_write(stream));
+	}
+	prepare(stream, 2);
+	bool was_left = leave_after(write_only, stream, 2, steps, PS_OK);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	return was_left;
+}
+
+/* The record is there or not; none is missing, and no block is damaged. */
+static void check_end(bool was_left)
+{
+	struct ps_log_reader *reader = NULL;
+	struct ps_log_info info = {.size = sizeof info};
+
+	check_ok(ps_log_open(&reader, path));
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	check_ok(ps_log_describe(reader, 0, &info));
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+	ck_assert_uint_eq(info.missing, 0);
+	ck_assert_uint_le(info.records, 3);
+	ck_assert_uint_ge(info.records, was_left ? 2 : 3);
+	ps_log_close(reader);
+}
+
+START_TEST(a_stream_that_ends_after_a_jump_tells_how_many_records_it_has)
+{
+	bool was_left = true;
+	long steps = 0;
+
+	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	here_pin();
+	begin_steps();
+	while (was_left && steps < MOST_STEPS) {
+		was_left = end_after(set, ++steps);
+		check_end(was_left);
+		unlink(path);
+	}
+	signal(SIGTRAP, SIG_DFL);
+	ck_assert(!was_left);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void add_all(TCase *tests)
 {
 	tcase_add_checked_fixture(tests, log_setup, log_teardown);
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, a_jump_out_of_a_write_that_fails_leaves_one_number_of_lost_records);
+	tcase_add_test(tests, a_stream_that_ends_after_a_jump_tells_how_many_records_it_has);
 	tcase_add_loop_test(tests, a_jump_at_any_instruction_leaves_a_log_whole, 0,
 	                    (int)(sizeof rows / sizeof *rows));
 }
