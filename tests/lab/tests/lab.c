@@ -34,32 +34,40 @@ long long lab_median(long long one, long long two, long long three)
 	return three < low ? low : three > high ? high : three;
 }
 
-void lab_after_tick(void)
+static uint64_t wait_for_tick(void)
 {
-	/* The coarse clock moves at ticks only. Another half millisecond lets the ticks of all CPUs
-	 * be done with. */
-	uint64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE), now;
+	/* The coarse clock moves at ticks only. */
+	uint64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE);
 
 	while (clock_ns(CLOCK_MONOTONIC_COARSE) == tick)
 		;
-	now = clock_ns(CLOCK_MONOTONIC);
-	while (clock_ns(CLOCK_MONOTONIC) < now + 500000)
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Then the ticks of all CPUs are done with. */
+#define AFTER_TICK_NS 500000
+#define TICK_NS       4000000
+
+void lab_after_tick(void)
+{
+	uint64_t tick = wait_for_tick();
+
+	while (clock_ns(CLOCK_MONOTONIC) < tick + AFTER_TICK_NS)
 		;
 }
 
-#define TICK_NS 4000000
+/* The time of one tick. The coarse clock moves at ticks, but its value is not the tick's time. How
+ * much earlier it is differs from boot to boot. */
+static uint64_t one_tick;
 
 void lab_sleep_after_tick(void)
 {
-	struct timespec tick;
+	uint64_t ticks = (clock_ns(CLOCK_MONOTONIC) - one_tick) / TICK_NS + 2;
+	uint64_t until = one_tick + ticks * TICK_NS + AFTER_TICK_NS;
+	struct timespec time = {.tv_sec = (time_t)(until / 1000000000),
+	                        .tv_nsec = (long)(until % 1000000000)};
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &tick);
-	tick.tv_nsec += 2 * TICK_NS + 500000;
-	if (tick.tv_nsec >= 1000000000) {
-		tick.tv_sec++;
-		tick.tv_nsec -= 1000000000;
-	}
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
 static const char *shape(const char *name)
@@ -255,6 +263,7 @@ int lab_run(Suite *suite)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	one_tick = wait_for_tick();
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
