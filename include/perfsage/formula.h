@@ -40,11 +40,11 @@ PS_PUBLIC int ps_formula_create(struct ps_formula **out, const char *text);
  * The index'th name in a formula, each once, in the order of the text; NULL
  * beyond the last.
  *
- * Such are events ("cycles:u", "cpu/event=0x3c/"; \- and @ of the text are - and
- * /), numbers of the machine ("#num_cpus"), and questions ("has_event(cycles)",
- * "source_count(x)", "strcmp_cpuid_str(y)").
+ * A name is an event ("cycles:u", "cpu/event=0x3c/"; \- of the text is given as -,
+ * and @ as /), a number of the machine ("#num_cpus"), or a question
+ * ("has_event(cycles)", "source_count(x)", "strcmp_cpuid_str(y)").
  *
- * Lives as long as the formula.
+ * The string lives as long as the formula.
  */
 PS_PUBLIC const char *ps_formula_name(const struct ps_formula *formula, size_t index);
 
@@ -52,9 +52,9 @@ PS_PUBLIC const char *ps_formula_name(const struct ps_formula *formula, size_t i
  * Gives the value of a name.
  *
  * name - from the formula
- * number - receives the number; NaN if it is not known
- * value - receives how it is known: status, attribution, flags and timestamp; it
- *     is all 0 before the call, which is right for a plain number
+ * number - receives the number; NaN if the number is not known
+ * value - receives how the number is known: status, attribution, flags and
+ *     timestamp; all 0 before the call, which is right for a plain number
  * context - as given to ps_formula_evaluate
  *
  * Returns PS_OK, or a code, which ends the evaluation.
@@ -65,16 +65,17 @@ typedef int ps_formula_look_up(void *context, const char *name, double *number,
 /**
  * Computes a formula with numbers from anywhere.
  *
- * Only names that matter are looked up: of "a if c else b" one of a and b.
+ * Only names that the evaluation needs are looked up: of "a if c else b" c and then
+ * either a or b, or only c if c is not known.
  *
- * formula - not changed: several threads may use it
- * look_up - is called for each name that matters, each time it is met
+ * formula - not changed: several threads can use it at the same time
+ * look_up - is called for each needed name, each time that the name is needed
  * context - for look_up
- * out - receives the number; NaN if a number that matters is not known, a
- *     divisor is 0 (d_ratio gives 0 then), or a number is too large: beyond a
- *     double, or for |, ^, & and % beyond 64 bits. Its status and attribution
- *     are the weakest of those that matter, the timestamp is the newest, and
- *     flags has those of all. Untouched on failure.
+ * out - receives the number; NaN if a needed number is not known, if a divisor
+ *     is 0 (d_ratio gives 0 then), or if a number is too large: beyond a double,
+ *     or for |, ^, & and % beyond 64 bits. status and attribution are the weakest
+ *     of the needed values, timestamp is the newest of them, and flags has the
+ *     flags of all of them. Untouched on failure.
  *
  * Returns PS_OK, or what look_up returned.
  *
@@ -89,27 +90,29 @@ PS_PUBLIC int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_l
 /**
  * Computes a formula with values of an event set.
  *
- * The values may be those of a reading (ps_eventset_values), of the interval
- * between two snapshots (ps_snapshot_difference), or sums that the program made.
+ * The values are those of a reading (ps_eventset_values) or of the interval
+ * between two snapshots (ps_snapshot_difference), or are sums that the program made.
  *
- * formula - its events are in the set, under the name that is shown or the one
+ * formula - its events are in the set, under the name that is shown or the name
  *     that was added
- * set - whose values they are; only its names are used
+ * set - the set of the values; only the names of its events, and whether it counts
+ *     a CPU, are used
  * values - a value for each event, in the set's order. As perf does, a formula
  *     has the count without the event's scale (ps_eventset_event_scale), and
  *     duration_time, user_time and system_time in seconds. A count that was
  *     never scheduled, is not supported or is incomplete is not known.
  * root - of a topology, for #num_cpus, #num_cpus_online, #num_cores,
- *     #num_packages, #num_dies, #smt_on and, of a CPU's counts, #core_wide;
- *     NULL: they are not known
+ *     #num_packages, #num_dies, #smt_on and, for counts of a CPU, #core_wide;
+ *     NULL: these numbers are not known
  * out - as for ps_formula_evaluate
  *
  * Errors:
  *   PS_EINVAL - formula, set, values or out is NULL
  *   PS_ENOEVNT - the evaluation needs an event that the set does not count:
- *       ps_error_detail() names it
+ *       ps_error_detail() names the event
  *
- * Any thread that may ask the set for its events' names. Allocates nothing.
+ * Any thread that is allowed to ask the set for the names of its events. Allocates
+ * nothing.
  */
 PS_PUBLIC int ps_formula_value(const struct ps_formula *formula, const struct ps_eventset *set,
                                const struct ps_value *values, const struct ps_component *root,
