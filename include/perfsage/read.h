@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counter calls: start, read, accumulate, stop, reset, store. At the end
- * ps_eventset_values and ps_eventset_counts copy what was stored to an array;
- * what is said here is of the others.
+ * The counter calls: start, read, accumulate, stop, reset, store. The last two
+ * calls, ps_eventset_values and ps_eventset_counts, copy a stored reading to an
+ * array. The rules below are not for these two calls.
  *
  * A reading's value for an event is
  *     base + count since the last ps_start, ps_reset or ps_accum.
@@ -18,14 +18,14 @@
  *     topology is destroyed.
  * timestamp - *timestamp == 0 makes a new reading. The timestamp of an earlier
  *     reading of this set updates that reading. Any other number makes a new
- *     one. The reading's new timestamp (nanoseconds of CLOCK_MONOTONIC, unique
- *     in the set and increasing) is written back. NULL updates the set's latest
- *     reading, or makes the first.
+ *     reading. The call writes the reading's new timestamp (nanoseconds of
+ *     CLOCK_MONOTONIC, unique in the set and increasing) to *timestamp. NULL
+ *     updates the set's latest reading, or makes the first reading.
  * thread - may be NULL; receives the Thread where the counted task was seen
  *
  * All calls return PS_OK, or an error with a sentence in ps_error_detail(). On
- * an error timestamp and thread are untouched, and no count is lost: it comes
- * with the next reading. PS_PARTIAL is the exception: it stores a reading.
+ * an error timestamp and thread are untouched, and no count is lost: the next
+ * reading contains the counts. Exception: with PS_PARTIAL the reading is stored.
  *
  * Errors of all calls:
  *   PS_EINVAL - set or root is NULL
@@ -43,15 +43,17 @@
  *   PS_ESYS - the kernel refused the read; ps_error_detail() gives errno
  *
  * ps_read and ps_accum take a lock only when a set meets a hardware thread for
- * the first time. If storage was reserved (ps_eventset_reserve), they allocate
- * nothing and may be called from a signal handler; but not if the set keeps
- * tasks apart (ps_eventset_set_tasks) or is attributed by looks. A handler may
- * leave them by siglongjmp: the next call finishes what was begun, and no
- * count is lost. No call is a cancellation point.
+ * the first time. If storage was reserved (ps_eventset_reserve), ps_read and
+ * ps_accum allocate nothing, and are allowed in a signal handler. Exceptions are
+ * sets that keep tasks apart (ps_eventset_set_tasks), and sets that are
+ * attributed by looks. A handler is allowed to leave ps_read and ps_accum by
+ * siglongjmp: the next call finishes the interrupted call, and no count is lost.
+ * ps_read(3) has all conditions. No call is a cancellation point; a reading of a
+ * PAPI event set can be.
  *
- * Updating a reading that is not the latest costs about the same, on average.
- * In a bounded history, or if the reading was accumulated and then read, it
- * takes time in proportion to the readings made since.
+ * On average, updating a reading that is not the latest costs about as much as
+ * updating the latest. In a bounded history, or if the reading was accumulated
+ * and then read, the update takes time in proportion to the readings made since.
  */
 #ifndef PERFSAGE_READ_H
 #define PERFSAGE_READ_H
@@ -82,9 +84,9 @@ extern "C" {
  *   PS_ECOUNT - there are not enough file descriptors; ps_error_detail() gives the need and the
  *       limit
  *   PS_ENOCNTR - every counter of the hardware is taken
- *   PS_PARTIAL - the set counts, but the attached process created threads all
- *       the time while its events were opened, eight times: some of these may be
- *       counted twice or not
+ *   PS_PARTIAL - the set counts, but the attached process created threads in
+ *       each of eight attempts to open the events: some of these threads can be
+ *       counted twice or not at all
  *   PS_ESYS - the attached thread has ended; or the CPUs can't be found out,
  *       which exact attribution needs
  */
@@ -131,8 +133,8 @@ PS_PUBLIC int ps_accum(struct ps_eventset *set, struct ps_component *root, uint6
 /**
  * Stops counting and stores the final counts.
  *
- * If storing fails, for example because root is not the right one, the set is
- * stopped all the same, and ps_read gives the counts.
+ * If storing fails, for example because root is the root of another topology,
+ * the set is stopped nevertheless, and ps_read gives the counts.
  *
  * set, root, timestamp, thread - see above
  *
@@ -146,10 +148,10 @@ PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64
 /**
  * Stores counts that the caller has, as a reading.
  *
- * Its value becomes base + counters; base stays. The set need not have been
- * started, and a running set's counts aren't touched. The part goes to the
- * Thread where the caller is (or to the attached CPU, or where the attached
- * thread was last).
+ * The reading's value becomes base + counters; base stays. It is not necessary
+ * to start the set before. The counts of a running set do not change. The part
+ * goes to the Thread where the caller is (or to the attached CPU, or to the
+ * Thread where the attached thread was last).
  *
  * counters - n numbers in the order of the set's events
  * n - the number of events in the set
@@ -170,9 +172,8 @@ PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n
  * Copies a reading of this set to an array: a value for each event, in the
  * set's order.
  *
- * Each is the sum over all hardware threads. It is the set's own count: other
- * sets that count the same event are not in it. So PAPI_stop(set, values)
- * becomes ps_stop and this call.
+ * Each value is the sum over all hardware threads. Counts of other sets are not
+ * in these values. So PAPI_stop(set, values) becomes ps_stop and this call.
  *
  * set - the set
  * timestamp - the reading's; 0: the set's latest
@@ -206,9 +207,8 @@ PS_PUBLIC int ps_eventset_values(const struct ps_eventset *set, uint64_t timesta
  *     exception that ps_eventset_values has
  *
  * Errors, besides those of ps_eventset_values:
- *   PS_ENOSUPP - an event has no plain count: ps_error_detail() names it, and
- *       its status; or it happens in the kernel, in a PAPI set of user space
- *       alone
+ *   PS_ENOSUPP - an event has no plain count: ps_error_detail() names the event
+ *       and the reason
  *
  * Threads as for ps_eventset_values; twice its cost.
  */
