@@ -21,7 +21,7 @@ struct ps_profile;
  * profile. */
 struct ps_paths;
 
-/** One of the paths; it lives as long as the ps_paths that it is of. */
+/** One of the paths; it lives as long as its ps_paths. */
 struct ps_path;
 
 /** In which part of a path. */
@@ -65,11 +65,11 @@ struct ps_mark_value {
 /**
  * Takes the paths of all threads together, as they stand now.
  *
- * Other threads may go on. The counts of all come up to this call, with these
- * exceptions: of another thread that passes boundaries all the time, what it
- * counted since the last one is left for later; and so it is of another thread
- * if the model has several groups of hardware events, or events of PAPI. Such a
- * thread may have had more in an earlier copy.
+ * Other threads can go on meanwhile. The copy has the counts of all threads up to
+ * this call. In two cases the counts of another thread since its last boundary are
+ * missing until its next boundary: the thread passes boundaries all the time; or
+ * the model has several groups of hardware events, or events of PAPI. In both
+ * cases the thread's counts can be smaller than in an earlier copy.
  *
  * Cost: for each other thread a copy of its paths, and four system calls for
  * each group and hardware thread where it is counted. Meanwhile no thread can
@@ -85,7 +85,7 @@ struct ps_mark_value {
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *   as ps_read
  *
- * The copy is the caller's: other threads may read it at the same time.
+ * The copy is the caller's: several threads are allowed to read it at the same time.
  */
 PS_PUBLIC int ps_paths_create(struct ps_paths **out, struct ps_profile *profile);
 
@@ -93,10 +93,10 @@ PS_PUBLIC int ps_paths_create(struct ps_paths **out, struct ps_profile *profile)
  * Takes the paths of one software thread, as they stand now: its visits, their
  * times, and its counts.
  *
- * A thread that has ended is there if ps_profile_keep_threads was called before
- * its end. What several threads counted that had the same number one after the
- * other is added up. A sampled region is extrapolated by the thread's own
- * visits.
+ * The paths of an ended thread are kept if ps_profile_keep_threads was called
+ * before the thread's end. The counts of threads that had the same number, one
+ * after the other, are added up. The counts of a sampled region are extrapolated
+ * from the thread's own visits.
  *
  * out, profile - as for ps_paths_create
  * tid - of gettid(2), or from ps_profile_threads
@@ -175,11 +175,11 @@ PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_compone
  * out - its size is set by the caller. on_cpu_ns is the time in which the
  *     thread's first group of events was enabled, which goes on only while the
  *     thread is on a CPU; UINT64_MAX if no event could be opened or a reading
- *     failed. Both times are UINT64_MAX if visits have ended and none was
- *     counted, or if none has ended and nothing was read in the first one yet.
- *     In the rest of wall_ns the thread waited, or another one had its CPU. The
- *     clock is looked at after the counters: in short visits either may be a
- *     microsecond more than the other.
+ *     failed. Both times are UINT64_MAX if visits have ended and none of them was
+ *     counted, or if the first visit is still open and no counter was read in it
+ *     yet. In the rest of wall_ns the thread waited, or another thread had its
+ *     CPU. The clock is read after the counters: in short visits each of the two
+ *     times can be a microsecond more than the other.
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; out->size is not set
@@ -216,9 +216,10 @@ PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, e
 /**
  * Gives the count of a region, on all paths that lead to it.
  *
- * Inclusively, what a region that recurses counted is in the sum once. Where a
- * number tells visits apart (ps_profile_set_group), the sum of "smooth" has those
- * of "smooth[level=3]" and of all other numbers; "smooth[level=3]" has its own.
+ * The inclusive sum contains the counts of a recursive region only once. If
+ * numbers tell visits apart (ps_profile_set_group), the sum of "smooth" contains
+ * the counts of "smooth[level=3]" and of all other numbers. The sum of
+ * "smooth[level=3]" contains only its own counts.
  *
  * paths - from ps_paths_create
  * name - the region's

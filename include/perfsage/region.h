@@ -34,18 +34,18 @@ struct ps_region;
 struct ps_profile_faults {
 	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
 	uint64_t unmatched;  /* calls and marks that should leave a region that wasn't open */
-	uint64_t crossed;    /* that should leave one while another one was innermost */
-	uint64_t left_open;  /* regions that were open when their thread ended */
+	uint64_t crossed;    /* that should leave a region while another region was innermost */
+	uint64_t left_open;  /* regions that were open when their thread ended, or left the profile */
 	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
 	/* Boundaries without a reading; what found no memory; marks without a name; visits that
 	   could not be reported */
 	uint64_t failed;
 	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
-	/* The first reason for it; NULL: none. It lives as long as the profile */
+	/* Why the first of these threads wasn't counted; NULL: none. Lives as long as the profile */
 	const char *uncounted_why;
-	/* Threads, without the calling one, of which it can't be told what they counted since they
-	   last entered or left a region: ps_paths_create() */
+	/* Other threads that are counted now, and whose counts since their last boundary can't be
+	   read: see ps_paths_create() */
 	uint64_t inside;
 };
 
@@ -53,8 +53,8 @@ struct ps_profile_faults {
  * Creates a profile. It counts no thread yet.
  *
  * out - receives the profile; release it with ps_profile_destroy
- * model - the events: each thread counts with a clone of this set. It may be
- *     changed or destroyed afterwards
+ * model - the events: each thread counts with a clone of this set. The caller
+ *     can change or destroy the model afterwards
  * root - the root of the topology that is to have the counts. The topology must
  *     not be destroyed before the profile
  *
@@ -82,8 +82,8 @@ PS_PUBLIC void ps_profile_destroy(struct ps_profile *profile);
 /**
  * Counts the calling thread from now on, as the first ps_region_enter does.
  *
- * For a thread whose counts before its first region are wanted, too; or for one
- * that could not be counted, to try it again.
+ * Use the call to count a thread before its first region, or to try again to
+ * count a thread that could not be counted.
  *
  * profile - from ps_profile_create
  *
@@ -98,10 +98,10 @@ PS_PUBLIC void ps_profile_destroy(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
 
 /**
- * Stops counting the calling thread: as its end does.
+ * Stops counting the calling thread, as the thread's end does.
  *
- * Regions that are open are left, and told by ps_profile_faults. The counts
- * stay. The thread is counted again from its next ps_region_enter or
+ * Open regions are left, and ps_profile_faults counts them (left_open). The
+ * counts stay. The thread is counted again from its next ps_region_enter or
  * ps_profile_join.
  *
  * profile - from ps_profile_create
@@ -115,8 +115,8 @@ PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 
 /**
- * Checks conservation: what the kernel counted in the threads that have ended,
- * and in the calling one, minus what the paths have of it.
+ * Checks conservation: what the kernel counted in the threads that have ended
+ * and in the calling thread, minus the counts of the paths in these threads.
  *
  * profile - from ps_profile_create
  * residual - receives n numbers, in the order of the model's events; each must
@@ -134,8 +134,9 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_check(struct ps_profile *profile, long long *residual, int n);
 
 /**
- * Keeps what each thread counts that ends from now on, for
- * ps_paths_create_of_thread; else only the sum of all that have ended is kept.
+ * Keeps the counts of each thread that ends from now on, for
+ * ps_paths_create_of_thread. Without this call, only the sum over all ended
+ * threads is kept.
  *
  * profile - from ps_profile_create
  *
@@ -145,8 +146,9 @@ PS_PUBLIC int ps_profile_check(struct ps_profile *profile, long long *residual, 
  *   PS_ECNFLCT - as ps_region_define
  *
  * Cost: memory for the paths of each thread that ends, until
- * ps_profile_destroy. A thread for which there is none isn't kept, and is one of
- * the failed ones of ps_profile_faults; its counts are in the sum all the same.
+ * ps_profile_destroy. If there is no memory for a thread, the thread isn't kept,
+ * and ps_profile_faults counts it as failed. Its counts are nevertheless in the
+ * sum.
  */
 PS_PUBLIC int ps_profile_keep_threads(struct ps_profile *profile);
 
@@ -155,8 +157,8 @@ PS_PUBLIC int ps_profile_keep_threads(struct ps_profile *profile);
  *
  * profile - from ps_profile_create
  * tids - receives their numbers, each once; may be NULL if room is 0
- * room - so many numbers tids holds
- * count - receives how many there are, also if that is more than room
+ * room - the number of elements of tids
+ * count - receives the number of threads, which can be more than room
  *
  * Errors: those of ps_profile_keep_threads; PS_EINVAL also for a NULL of the
  * others.
@@ -165,16 +167,17 @@ PS_PUBLIC int ps_profile_threads(struct ps_profile *profile, pid_t *tids, size_t
                                  size_t *count);
 
 /**
- * Hears the marks of this process (<perfsage/marks.h>): from now on they are
+ * Hears the marks of this process (<perfsage/marks.h>): from now on the marks are
  * visits of the profile's regions, and numbers of ps_region_add_value.
  *
- * profile - from ps_profile_create. A second call does nothing. Its
- *     ps_profile_destroy ends it: no other thread may be at a mark then
+ * profile - from ps_profile_create. A second call does nothing. ps_profile_destroy
+ *     ends the listening: no other thread is allowed to be at a mark then
  *
  * Errors:
  *   PS_EINVAL - profile is NULL
  *   PS_ECNFLCT - another profile of this process listens: destroy it first; or
- *       the collector (ps_collect_start) does; or as ps_region_define
+ *       the collector listens (ps_collect_start, perfsage stat --regions); or as
+ *       ps_region_define
  *   PS_ECLOST - in a child of fork()
  *
  * A process without marks is no error. ps_profile_faults tells what a mark could
@@ -248,13 +251,13 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
 /**
  * Begins a visit of a region by the calling thread.
  *
- * A thread's first one clones the profile's model, and starts it. When the
- * thread ends its counts stay, and the set is kept for a later thread.
+ * A thread's first visit clones the profile's model, and starts the clone. When
+ * the thread ends, its counts stay, and the set is kept for a later thread.
  *
  * region - from ps_region_define. It may be open already: regions recurse
  *
- * Errors after which the region isn't open, so that what follows is counted to
- * the one around it:
+ * Errors after which the region isn't open, so that the following counts belong
+ * to the region around it:
  *   PS_EINVAL - region is NULL
  *   PS_ECLOST - in a child of fork(): create a profile there. Elsewhere the
  *       region is open: see below
@@ -263,15 +266,15 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  *       come at a later boundary
  *   as ps_profile_join
  *
- * Errors after which it is open:
+ * Errors after which the region is open:
  *   as ps_read, but PS_ENOMEM - the counts up to here come at the next boundary
  *       that succeeds, and belong to the region that was innermost until then
  *   PS_ECLOST - not in a child: the program has closed the thread's descriptors
  *
  * ps_region_level tells after any error how many regions are open.
  *
- * Costs about one reading. No lock, and no allocation but for a path or a
- * hardware thread that is new. In a signal handler it is safe without these.
+ * Costs about one reading. Takes no lock. Allocates only for a new path or a new
+ * hardware thread. Safe in a signal handler if nothing must be allocated.
  */
 PS_PUBLIC int ps_region_enter(struct ps_region *region);
 
@@ -306,12 +309,12 @@ PS_PUBLIC int ps_region_leave(struct ps_region *region);
  *   PS_ENOMEM - out of memory for a name that is new in the path
  *   as ps_profile_join
  *
- * Errors after which the visit is told apart all the same:
+ * Errors after which the visit is nevertheless told apart:
  *   as ps_read
  *
- * Reads no counter, but for a second number that tells a visit apart. No lock and
- * no allocation, but for what is new in the thread's path. In a signal handler
- * it is safe without these.
+ * Reads no counter. Exception: a second number that tells a visit apart. Takes no
+ * lock and allocates nothing, unless the name or the number is new in the
+ * thread's path. Safe in a signal handler if nothing is new.
  */
 PS_PUBLIC int ps_region_add_value(struct ps_region *named, int64_t value);
 
