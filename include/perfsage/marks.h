@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marks: regions of a program that cost next to nothing until somebody listens.
+ * Marks: regions of a program that cost next to nothing while no listener is active.
  *
  * This header is all that a program with marks needs: nothing of libperfsage is
- * compiled, linked or loaded with it. A mark that nobody hears costs one load and
- * one branch. The end of a PS_REGION block may cost a second branch.
+ * compiled, linked or loaded with the program. Without a listener, a mark costs one
+ * load and one branch. The end of a PS_REGION block can cost a second branch.
  *
  *     PS_REGION("solve") {
  *             PS_MARK_VALUE("rows", rows);
@@ -40,14 +40,14 @@ struct ps_mark_region {
 /**
  * A listener. It lives as long as the process, and doesn't change.
  *
- * Marks call the functions in any thread, and in signal handlers if marks are there. A function
- * that isn't safe in a handler, as it takes memory or a lock, must tell the program where marks may
- * be. The listeners of libperfsage take memory for what they hear for the first time: ps_marks(3)
- * names the conditions for a mark in a handler.
+ * Marks call the functions in any thread, and in a signal handler if the handler has marks. If a
+ * function isn't safe in a handler, because it takes memory or a lock, the listener's documentation
+ * must say where marks are allowed. The listeners of libperfsage take memory when they meet a mark,
+ * a path or a thread for the first time: ps_marks(3) names the conditions for a mark in a handler.
  */
 struct ps_marks_listener {
 	size_t size; /* of this struct: it grows at its end */
-	/* Finds or makes a region. NULL: it isn't heard; asked again at the next mark. */
+	/* Finds or makes a region. NULL: the mark isn't heard; asked again at the next mark. */
 	struct ps_mark_region *(*define)(const char *name);
 	void (*enter)(struct ps_mark_region *region);
 	void (*leave)(struct ps_mark_region *region);
@@ -194,10 +194,10 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * name - any expression that is a string. It is evaluated when this call site is
  *     heard for the first time, and not again by the same listener
  *
- * break and continue leave the block, and nothing else: they act on the region,
- * not on a loop around it. return, goto and C++ exceptions leave it as well; so
- * does the end of a thread by pthread_cancel, in C with -fexceptions. After a
- * longjmp out of it, it is left when a region around it is.
+ * break and continue leave the block alone: a loop around the block goes on.
+ * return, goto and C++ exceptions also leave the region. pthread_cancel leaves the
+ * region, in C with -fexceptions. After a longjmp out of the block, the region is
+ * left when a region around it is left.
  */
 #define PS_REGION(name) PS__MARK_COUNTED(name, __COUNTER__)
 
@@ -211,7 +211,7 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * (ps_region_add_value). One name can make paths instead (ps_profile_set_group).
  *
  * name - as that of PS_REGION
- * number - an integer that fits int64_t. It isn't evaluated unless it is heard
+ * number - an integer that fits int64_t. It is evaluated only if the mark is heard
  */
 #define PS_MARK_VALUE(name, number) PS__MARK_VALUE(name, number)
 
