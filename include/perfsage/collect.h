@@ -3,9 +3,9 @@
  * The collector: counts the marks of a process, as its environment says, and
  * writes a report when the process ends.
  *
- * `perfsage stat --regions` and LD_PRELOAD=libperfsage-preload.so call these in
- * programs that know nothing of perfsage but <perfsage/marks.h>. A program that
- * is linked with libperfsage, or statically, calls ps_collect_start itself. See
+ * `perfsage stat --regions` and LD_PRELOAD=libperfsage-preload.so make these calls
+ * in programs that know nothing of perfsage but <perfsage/marks.h>. A program that
+ * is linked with libperfsage, also statically, calls ps_collect_start itself. See
  * ps_collect(3) for the environment.
  */
 #ifndef PERFSAGE_COLLECT_H
@@ -21,33 +21,34 @@ extern "C" {
  * Counts the marks of this process from now on, and the calling thread.
  *
  * The report is written when the process ends by exit() or by returning from
- * main; and before, if PERFSAGE_FLUSH is set (ps_collect(3)). A child of fork()
- * counts for itself, from its first mark on, and writes a report of its own.
+ * main. With PERFSAGE_FLUSH there are also interim reports (ps_collect(3)). A child
+ * of fork() counts for itself, from its first mark on, and writes a report of its
+ * own.
  *
  * Errors, after each of which nothing is counted and the program goes on:
  *   PS_EINVAL - a variable of the environment is wrong; ps_error_detail() names
  *       it
- *   PS_ECNFLCT - marks are heard already: by the collector or by a profile
- *       Or the call was made in a signal handler that interrupted another one of the collector
+ *   PS_ECNFLCT - the collector or a profile hears the marks already; or the call was made in a
+ *       signal handler that interrupted another call of the collector
  *   as ps_topology_load, ps_eventset_add, ps_profile_create and ps_profile_join
  *
- * After ps_collect_end() the process may start again. What the earlier start was given stays until
- * the process ends, as threads may still use it: a topology, and one of about 1000 keys for
- * thread-specific data (pthread_key_create).
+ * After ps_collect_end() the process can start again. A topology and a key for thread-specific data
+ * (pthread_key_create) of the earlier start stay until the process ends, because threads can still
+ * use them. A process has about 1000 keys.
  *
  * Any thread, at any time. Loads the topology: some milliseconds.
  */
 PS_PUBLIC int ps_collect_start(void);
 
 /**
- * Writes the report, and counts no longer.
+ * Writes the report, and stops counting.
  *
- * The report has the counts of other threads, as ps_paths_create() has them. If nothing is being
- * counted it does nothing.
+ * The report has the same counts of other threads as ps_paths_create(). If nothing is being
+ * counted, the call does nothing.
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why
- *   PS_ECNFLCT - the call was made in a signal handler that interrupted another one of the
+ *   PS_ECNFLCT - the call was made in a signal handler that interrupted another call of the
  *       collector
  *   as ps_paths_create
  */
