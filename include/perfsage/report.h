@@ -53,8 +53,8 @@ struct ps_paths_options {
  * Writes the paths of a profile: what was counted in each, and its visits.
  *
  * The numbers are those of ps_path_value, ps_path_visits and ps_path_mark_value.
- * An unknown value is null, empty, or said in words, never 0. ps_report(3)
- * describes every field.
+ * An unknown value is null in JSON, empty in CSV, and a word or an empty cell in
+ * text; it is never 0. ps_report(3) describes every field.
  *
  * paths - from ps_paths_create; the profile must still be there
  * format - PS_FORMAT_TEXT, PS_FORMAT_JSON or PS_FORMAT_CSV
@@ -66,16 +66,17 @@ struct ps_paths_options {
  *       wrong size, an unknown flag, share, type or level, for text more than
  *       one type, or a metric or a field without a name
  *   PS_ENOSUPP - the format is PS_FORMAT_XML, which has no paths
- *   PS_ENOEVNT - there is no such metric; ps_error_detail() says which there are. One whose events
- *       the profile doesn't count is left out
+ *   PS_ENOEVNT - no metric has the given name; ps_error_detail() lists the known names. A metric
+ *       whose events the profile doesn't count is left out
  *   PS_ESYS - the stream could not be written; ps_error_detail() says why
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile, or from a
- *       callback of ps_region_set_slower_than: the faults can't be looked at
+ *       callback of ps_region_set_slower_than: the call can't read the faults. Text with
+ *       PS_PATHS_NO_LEGEND has no faults, and isn't refused
  *   PS_ENOMEM - out of memory
  *
- * Any thread, also while the profile counts: the paths don't change, the faults
- * are those until now. Allocates. The cost grows with the number of paths, and
- * of the components of the types.
+ * Any thread, also while the profile counts. The paths don't change. The faults
+ * are those at the time of the call. Allocates. The cost grows with the number of
+ * paths and with the number of requested components.
  */
 PS_PUBLIC int ps_paths_export(const struct ps_paths *paths, enum ps_format format,
                               const struct ps_paths_options *options, FILE *stream);
@@ -115,7 +116,7 @@ PS_PUBLIC int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format
  * CSV has them in ps_paths_export.
  *
  * path - of ps_paths_create; the profile must still be there
- * share - of the path itself, or with those below it
+ * share - the counts of the path itself, or also of the paths below it
  * format, options - as for ps_export_with; options->timestamp must be 0
  * stream - stays open, and is flushed
  *
