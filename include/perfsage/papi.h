@@ -2,10 +2,10 @@
 /*
  * PAPI event sets on the topology tree, for programs that have PAPI code.
  *
- * They create and configure event sets with plain PAPI, and replace PAPI_read,
- * PAPI_accum and PAPI_stop by ps_read, ps_accum and ps_stop. This header
- * doesn't include papi.h. It is there whether the library was built with PAPI
- * or not.
+ * Such a program creates and configures event sets with plain PAPI, and replaces
+ * PAPI_read, PAPI_accum and PAPI_stop by ps_read, ps_accum and ps_stop. This
+ * header doesn't include papi.h. The header is installed whether the library was
+ * built with PAPI or not.
  */
 #ifndef PERFSAGE_PAPI_H
 #define PERFSAGE_PAPI_H
@@ -20,17 +20,18 @@ extern "C" {
  * Wraps a PAPI event set: its readings go to the topology as those of any set.
  *
  * The call asks PAPI for names, target and options, once. If the caller changes
- * the stopped PAPI set (events, PAPI_attach, multiplexing), the next start
- * notices that and takes the change over; it closes the readings made before.
+ * the stopped PAPI set (events, PAPI_attach, multiplexing), the next start notices
+ * the change and takes it over. Earlier readings are then not updated any more.
  *
  * ps_start calls PAPI_start. If PAPI runs the set already, ps_start takes the
  * counts from now on. Without ps_start, perfsage takes the set over at the first
- * ps_read, ps_accum, ps_stop or ps_reset after PAPI_start. The first three store
- * what was counted since PAPI_start; ps_reset drops it. Where it was counted is
- * then known of a pinned thread alone (ps_papi(3)). ps_stop calls PAPI_stop.
- * ps_reset and ps_accum reset nothing in PAPI.
- * If the caller resets or restarts the PAPI set meanwhile, its counts fall:
- * they are counted anew from there, and flagged PS_VALUE_WENT_BACK.
+ * ps_read, ps_accum, ps_stop or ps_reset after PAPI_start. ps_read, ps_accum and
+ * ps_stop store the counts since PAPI_start; ps_reset drops them. The hardware
+ * thread of these counts is known only for a pinned thread (ps_papi(3)). ps_stop
+ * calls PAPI_stop. ps_reset and ps_accum reset nothing in PAPI.
+ * If the caller resets or restarts the PAPI set meanwhile, its counts fall. The
+ * next reading counts anew from the lower number, with the flag
+ * PS_VALUE_WENT_BACK.
  *
  * out - receives the set; untouched on failure. Release it with
  *     ps_eventset_destroy, which leaves the PAPI set alone, running or not.
