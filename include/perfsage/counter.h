@@ -22,9 +22,9 @@ extern "C" {
 /**
  * Stops the counters of a running set; ps_resume goes on.
  *
- * The counts are kept, and so are enabled and running time, which stand still.
- * Readings, ps_accum, ps_reset and snapshots may be made meanwhile. ps_stop
- * ends a paused set as any other.
+ * The counts are kept. Enabled and running time are kept and stand still.
+ * Readings, ps_accum, ps_reset and snapshots are allowed in a pause. ps_stop
+ * stops a paused set like any other set.
  *
  * set - was started; if it is paused already, nothing is done
  *
@@ -35,16 +35,16 @@ extern "C" {
  *       has not happened yet
  *   PS_ENOSUPP - it wraps a PAPI event set
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
- *   PS_ENOMEM, PS_ESYS - the set is paused all the same; what it counted comes
- *       with the next reading. But a set that counts from an exec on is read
- *       before it is paused: if that fails, it goes on
+ *   PS_ENOMEM, PS_ESYS - the set is nevertheless paused; the next reading contains
+ *       its counts. Exception: a set that counts from an exec on is read before
+ *       the pause. If this reading fails, the set is not paused
  *
- * The thread that may call ps_stop. Cost: that of ps_stop, no row is stored.
+ * Thread: as for ps_stop. Cost: that of ps_stop, but no row is stored.
  */
 PS_PUBLIC int ps_pause(struct ps_eventset *set);
 
 /**
- * Goes on with a paused set. What happened meanwhile is not counted.
+ * Goes on with a paused set. Events in the pause are not counted.
  *
  * set - is running or paused; if it isn't paused, nothing is done
  *
@@ -54,7 +54,7 @@ PS_PUBLIC int ps_pause(struct ps_eventset *set);
  *       paused
  *   PS_ENOMEM - out of memory; the set stays paused
  *
- * The thread that may call ps_stop. Cost: that of ps_start.
+ * Thread: as for ps_stop. Cost: that of ps_start.
  */
 PS_PUBLIC int ps_resume(struct ps_eventset *set);
 
@@ -64,12 +64,12 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
 /**
  * Pauses one event; the other events go on.
  *
- * It may be called before ps_start, and holds until ps_eventset_resume_event:
- * ps_stop and ps_start don't end it. The hardware counter is free meanwhile,
- * unless the event leads its group: the leader goes on in the hardware, and what
- * it counts is left out. Usually the leader is the first hardware event of the
- * group; a pinned or exclusive event leads before it. The times of a value are
- * its group's, and go on.
+ * The call is allowed before ps_start. The pause lasts until
+ * ps_eventset_resume_event: ps_stop and ps_start don't end it. The hardware
+ * counter is free in the pause. Exception: the leader of a group goes on in the
+ * hardware, and its counts in the pause are left out. Usually the leader is the
+ * first hardware event of the group. A pinned or exclusive event is the leader
+ * instead. The times of a value are the times of the event's group, and go on.
  *
  * From the first pause on, the event's values have the flag PS_VALUE_PAUSED.
  *
@@ -123,7 +123,7 @@ PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
 	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
-	PS_GROUP_WEAK,     /* as many in one group as fit; the rest make the next, and so on */
+	PS_GROUP_WEAK,     /* those that fit in one group; the rest make another, and so on */
 	PS_GROUP_APART     /* each of these in a group of its own */
 };
 
@@ -166,11 +166,11 @@ struct ps_counter {
 /**
  * Visits the kernel's counters of a set, by CPU and event.
  *
- * The descriptors are the set's. They may be given to epoll(7), mapped, and
- * asked by ioctl(2) for what doesn't change a count. They are valid until the
- * set's events, target or grouping change, or it is started again or
- * destroyed. Never close them. An ioctl that resets or disables a counter makes
- * the set's counts wrong.
+ * The descriptors are the set's. Never close them. The caller can give them to
+ * epoll(7), map them, and use ioctl(2) requests that change no count. The
+ * descriptors are valid until the set's events, target or grouping change, or the
+ * set is started again or destroyed. An ioctl that resets or disables a counter
+ * makes the set's counts wrong.
  *
  * set - was started
  * visit - is called with each; another result than 0 ends the visits
@@ -217,10 +217,10 @@ PS_PUBLIC int ps_eventset_set_filter(struct ps_eventset *set, size_t event, cons
 /**
  * Attaches an eBPF program to a tracepoint, kprobe or uprobe.
  *
- * Linux runs it at every hit of that event, whoever causes it, as long as the
- * set's counters are open. A hit for which it returns 0 is counted by nobody:
- * neither by this set nor by any other perf event on the same tracepoint. The
- * set's readings end, as when an event is added.
+ * While the set's counters are open, Linux runs the program at every hit of the
+ * event, by any task. If the program returns 0 for a hit, neither this set nor
+ * any other perf event on the same tracepoint counts the hit. The set's readings
+ * end, as when an event is added.
  *
  * set - a set that isn't running
  * event - its index
