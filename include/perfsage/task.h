@@ -16,24 +16,25 @@ extern "C" {
 /** The counts of one software thread on one hardware thread since ps_start. */
 struct ps_task {
 	pid_t pid;        /* its process */
-	pid_t tid;        /* 0: of those that can't be told apart, see ps_eventset_for_each_task */
+	pid_t tid;        /* 0: tasks that can't be told apart, see ps_eventset_for_each_task */
 	const char *name; /* as /proc/<tid>/comm had it last; "" if it isn't known */
 	int cpu;          /* the CPU number */
 	const long long *counts; /* of the set's events, in their order; as counted, never scaled */
 	/* Numbers that the set uses once, also where a pid or tid came again; 0 if tid is 0: */
 	size_t task;    /* of this task, from 1 on in the order in which they began */
 	size_t process; /* of its process: the number of the first task that the set knows of it */
-	int has_lost;   /* nonzero: records were lost, so tid 0 may have tasks that ended, too */
+	int has_lost;   /* nonzero: records were lost, so tid 0 can also have tasks that ended */
 };
 
 /**
  * Keeps the counts of a process's tasks apart.
  *
- * The kernel then writes records into rings when a task comes and when it ends.
- * All readings of the set and ps_eventset_take_tasks empty the rings. Each CPU has
- * a ring of up to 33 pages for the tasks that come, and another such ring for each
- * group of events of each thread that the process has at ps_start. The rings are
- * smaller if there are many, or if the user may lock less memory.
+ * The kernel then writes records into rings when a task begins and when a task
+ * ends. All readings of the set and ps_eventset_take_tasks empty the rings. Each
+ * CPU has a ring of up to 33 pages for the tasks that begin, and another ring of
+ * this size for each group of events of each thread that the process has at
+ * ps_start. The rings are smaller if there are many rings, or if the user is not
+ * allowed to lock enough memory.
  *
  * Each thread that the process has at ps_start takes these additional file
  * descriptors: one for each CPU, one for each CPU and group, and one for itself.
@@ -54,8 +55,8 @@ PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
 /**
  * Empties the rings, so that no record is lost.
  *
- * They have room for some 900 tasks that come and end, or for half as many that
- * begin a program each.
+ * The rings of a CPU have room for some 900 tasks that begin and end, or for half
+ * as many tasks if each task also begins a program.
  *
  * set - a set that keeps tasks apart
  *
@@ -71,22 +72,23 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
 /**
  * Calls visit for each task and each CPU on which it counted anything.
  *
- * The tasks come in the order in which they began. The sum over all visits is
- * what the set counted, as of its last reading. A task's share is known when it
- * has ended. The rest belongs to the tasks that live. If that is one task, it
- * gets the rest; otherwise the rest comes as a task of number 0, one for each
- * CPU. The same happens on CPUs where a record was lost.
+ * The order is that in which the tasks began. The sum over all visits is the
+ * count of the set, as of its last reading. A task's share is known when the task
+ * has ended. The rest belongs to the tasks that live. If only one task lives, this
+ * task gets the rest. Otherwise visit is called once for each CPU with the rest,
+ * and tid, task and process are 0. On CPUs where a record was lost, visit is also
+ * called with the rest in this way.
  *
- * If the first thread of a process begins a program (exec), it stays the same
- * task. If another thread does so, it gets the process's pid as its tid, and the
- * first thread ends: visit is called for both, with this tid. In both cases what
- * the task counted before is told with the name of the new program.
+ * If the first thread of a process calls execve(2), this thread stays the same
+ * task. If another thread calls execve(2), this thread gets the process's pid as
+ * its tid, and the first thread ends: visit is called for both, with this tid. In
+ * both cases the counts from before the call have the name of the new program.
  *
- * From Linux 5.13 on the kernel leaves such records only with a fix of December
- * 2025 (c418d8b4d7a4, "perf/core: Fix missing read event generation on task
- * exit"), which is in 6.19 and in newer stable kernels. Without it only the
- * threads that the process had at ps_start are told apart, unless they create
- * others.
+ * From Linux 5.13 on the kernel writes the records of ending tasks only with a fix
+ * of December 2025 (c418d8b4d7a4, "perf/core: Fix missing read event generation on
+ * task exit"), which is in 6.19 and in newer stable kernels. Without the fix, a
+ * thread is told apart only if the process had this thread at ps_start, and if
+ * this thread has created no other thread.
  *
  * set - with ps_eventset_set_tasks
  * visit - returns 0 to go on; any other number ends the walk and is returned.
@@ -116,16 +118,17 @@ struct ps_uncounted {
 /**
  * Tells which programs of the attached process the kernel did not count.
  *
- * These are programs of the process, and of what it creates, that are
- * set-user-ID or set-group-ID, that have file capabilities, or that the user
- * may not read. Linux takes the events from such a program when it begins. From
- * then on neither the program nor what it starts is counted.
+ * These programs of the process and of its descendants are set-user-ID or
+ * set-group-ID, have file capabilities, or can't be read by the user. Linux stops
+ * counting when such a program begins. From then on neither the program nor its
+ * descendants are counted. Exception: PS_ATTRIBUTE_BPF counts all programs.
  *
- * The kernel's records of this are exact: no such program is missed, however
- * short it runs. No other program is taken for one, except a program that the
- * kernel kills while it begins. From the first reading after the first such
- * program began, all values of the set are PS_STATUS_INCOMPLETE, until the
- * events are opened anew: the end of its last descendant cannot be seen.
+ * As long as no record is lost, the number contains all of these programs, even
+ * programs that run very briefly. With PS_ATTRIBUTE_BPF the number is always 0.
+ * The number also contains a program that the kernel kills while it begins. From
+ * the first reading after the first of these programs began, all known values of
+ * the set are PS_STATUS_INCOMPLETE, until the events are opened anew: the library
+ * can't see when the program's last descendant ends.
  *
  * set - attached by ps_eventset_attach_process
  * out - written if PS_OK or PS_PARTIAL is returned
@@ -133,15 +136,15 @@ struct ps_uncounted {
  * Errors:
  *   PS_EINVAL - an argument is NULL
  *   PS_ENOTRUN - the set was never started
- *   PS_ENOSUPP - the set is not attached to a process; or programs can't be
- *       watched, because its counts are not split by hardware thread
- *   PS_PARTIAL - there may be others, because records were lost, no ring could
- *       be mapped, or the set was stopped for a while; ps_error_detail() says
- *       which
+ *   PS_ENOSUPP - the set is not attached to a process, or is attributed by time
+ *       shares, looks or last-cpu
+ *   PS_PARTIAL - the number can be too small, because records were lost, no ring
+ *       could be mapped, or the set was stopped for a while; ps_error_detail()
+ *       gives the reason
  *
- * Readings and this call empty the rings of records; each has room for some 250
- * programs that begin on a CPU between two such calls. It makes no system call
- * but for the clock; may allocate.
+ * Readings and this call empty the rings of records. Each ring has room for some
+ * 250 programs that begin on a CPU between two of these calls. The call makes no
+ * system call, but reads the clock. It can allocate memory.
  */
 PS_PUBLIC int ps_eventset_uncounted(struct ps_eventset *set, struct ps_uncounted *out);
 
