@@ -2,20 +2,20 @@
 /*
  * An event set: the events that are counted together.
  *
- * A set counts the thread that first calls ps_start (its owner), or the target it was attached to.
- * One thread at a time may make the calls here and in <perfsage/read.h>. If the set counts its
- * owner, only the owner may: each thread of a team clones a model set. Different sets may be used
- * at the same time without a lock.
+ * A set counts the thread that first calls ps_start (its owner), or the target to which the set was
+ * attached. Only one thread at a time is allowed to make the calls here and in <perfsage/read.h>. If
+ * the set counts its owner, only the owner is allowed to make them: each thread of a team clones a
+ * model set. Different sets can be used at the same time without a lock.
  *
- * A change of a set's events, target or attribution ends its readings: they stay in the topology,
- * but are no longer updated, and an old timestamp makes a new reading. On a set that wraps a PAPI
- * event set (ps_eventset_from_papi), the calls that add or remove events, attach, detach or clone
- * fail with PS_ENOSUPP.
+ * A change of a set's events, target or attribution ends its readings. The readings stay in the
+ * topology, but are no longer updated, and an old timestamp makes a new reading. On a set that wraps
+ * a PAPI event set (ps_eventset_from_papi), the calls that add or remove events, attach, detach or
+ * clone fail with PS_ENOSUPP.
  *
- * In a child of fork() all calls on an inherited set fail with PS_ECLOST and leave the parent's
- * counters alone. There are two exceptions. An inherited set may be the model of ps_eventset_clone.
- * ps_eventset_destroy closes the child's copies of the descriptors; the kernel keeps the events as
- * long as any process has one.
+ * In a child of fork() all calls that use or change an inherited set fail with PS_ECLOST and leave
+ * the parent's counters alone. There are two exceptions. An inherited set can be the model of
+ * ps_eventset_clone. ps_eventset_destroy closes the child's copies of the descriptors; the kernel
+ * keeps the events as long as any process has a descriptor of them.
  */
 #ifndef PERFSAGE_EVENTSET_H
 #define PERFSAGE_EVENTSET_H
@@ -94,7 +94,7 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
  *       syntax is wrong; ps_error_detail() says which and where
  *   PS_ENOSUPP - the event is known, but this machine can't count it; or only
  *       another machine's PMU has it
- *   PS_EPERM - this user may not count it; ps_error_detail() gives the remedy
+ *   PS_EPERM - this user is not allowed to count the event; ps_error_detail() gives the remedy
  *   PS_EINVAL_DOM - the event can't be limited to these modifiers
  *   PS_ECNFLCT - the name is in the set already
  *   PS_ENOCNTR - every counter that could count it is taken
@@ -149,10 +149,10 @@ PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
 /**
  * Makes a new set with the events and options of a model.
  *
- * Neither readings nor the attachment are copied. Several threads may call it for one model at the
- * same time, so that each thread of a team has a set of its own. Keep the set by thread
- * (pthread_setspecific, with a destructor), and not by omp_get_thread_num(): OpenMP ends threads
- * and creates others under the same number.
+ * Neither readings nor the attachment are copied. Several threads are allowed to clone one model at
+ * the same time, so that each thread of a team has a set of its own. Keep the set by thread
+ * (pthread_setspecific, with a destructor), and not by omp_get_thread_num(): OpenMP ends threads,
+ * and gives their numbers to new threads.
  *
  * out - receives the set; release it with ps_eventset_destroy
  * model - any set
@@ -180,15 +180,17 @@ PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_events
 PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
 
 /**
- * Counts a process: the threads that it has at ps_start, and all that they create later.
+ * Counts a process: the threads that it has at ps_start, and all tasks that these threads create
+ * later.
  *
- * The counts are split by hardware thread. ps_start opens the events for each thread that there is
- * (threads x events x CPUs file descriptors), and each reading reads them all. If that exceeds what
- * AUTO may take, or if created tasks would have to copy 256 events or more, AUTO divides the counts
- * by the time on each CPU, as clocks measure it (threads x (events + CPUs) descriptors). If that is
- * too much as well, readings poll /proc for the times (threads x events descriptors): see
- * ps_eventset(3). Linux takes the events from set-user-ID and unreadable programs: see
- * ps_eventset_uncounted. Without /proc of this PID namespace: PS_STATUS_INCOMPLETE.
+ * The counts are split by hardware thread. ps_start opens the events for each thread of the process
+ * (threads x events x CPUs file descriptors), and each reading reads all of these descriptors. If
+ * the descriptors are too many for AUTO, or if created tasks would have to copy 256 events or more,
+ * AUTO divides the counts in proportion to the time on each CPU. Clocks measure this time (threads x
+ * (events + CPUs) descriptors). If the clocks are also too many, readings poll /proc for the times
+ * (threads x events descriptors): see ps_eventset(3). Linux does not count set-user-ID programs and
+ * unreadable programs: see ps_eventset_uncounted. Without /proc of this PID namespace the values are
+ * PS_STATUS_INCOMPLETE.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
@@ -205,9 +207,9 @@ PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
 /**
  * Counts all that happens on one CPU, whichever task runs there.
  *
- * It needs perf_event_paranoid <= 0 or CAP_PERFMON: without them, ps_start
+ * The caller needs perf_event_paranoid <= 0 or CAP_PERFMON; otherwise ps_start
  * fails with PS_EPERM. If the CPU goes offline, the counts until then are kept.
- * When it is back, the next reading goes on with counting and has the flag
+ * When the CPU is back, the next reading starts counting again and has the flag
  * PS_VALUE_INTERRUPTED.
  *
  * set - a set that isn't running
@@ -222,8 +224,8 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
 /**
  * Lets counting begin when the attached thread or process next calls execve(2).
  *
- * So a program is counted from its first instruction on, without what its
- * parent did between fork and exec. ps_eventset(3) tells more.
+ * A program is therefore counted from its first instruction on, without the work
+ * between fork and exec. ps_eventset(3) tells more.
  *
  * set - attached to a thread or a process; otherwise ps_start fails with
  *     PS_ECOMBO
@@ -237,19 +239,19 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
 PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
 
 /**
- * Counts all tasks of a control group and of the groups below it, also those to
- * come.
+ * Counts all tasks of a control group and of the groups below it, also tasks that
+ * join later.
  *
- * The counts are split by hardware thread. It needs perf_event_paranoid <= 0 or CAP_PERFMON:
- * without them, ps_start fails with PS_EPERM. The library moves no process into the group. There is
- * one group of events for each CPU that is online at ps_start; nothing is inherited, and each
+ * The counts are split by hardware thread. The caller needs perf_event_paranoid <= 0 or CAP_PERFMON;
+ * otherwise ps_start fails with PS_EPERM. The library moves no process into the group. There is one
+ * group of events for each CPU that is online at ps_start. Created tasks copy no counters. Each
  * reading reads all CPUs. If another CPU comes online, values are PS_STATUS_INCOMPLETE until the
  * next ps_start. The attribution mode has no effect. ps_eventset(3) tells more.
  *
  * set - a set that isn't running
  * path - absolute, or below the mount point of the hierarchy that perf knows:
- *     the one of cgroup with the controller perf_event, or cgroup2; ps_start
- *     fails with PS_EINVAL if it is no control group
+ *     cgroup with the controller perf_event, otherwise cgroup2. If path is no
+ *     control group, ps_start fails with PS_EINVAL
  *
  * Errors:
  *   PS_EINVAL - set is NULL, or there is no path
@@ -292,12 +294,13 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * Tells how the set's counts are attributed at present. Single parts may have another label, better
- * or weaker: it is in their ps_value.
+ * Tells how the set's counts are attributed at present. A single part can have another label, better
+ * or weaker, in its ps_value.
  *
- * It is chosen when the events are opened: by the first ps_start, ps_store or ps_eventset_overhead.
- * If the set is pinned, mixed or last-cpu, a later ps_start chooses again if the task was bound or
- * unbound since, or if descriptors that were missing are available by then.
+ * The library chooses the attribution when it opens the events: at the first ps_start, ps_store or
+ * ps_eventset_overhead. If the set is pinned, mixed or last-cpu, a later ps_start chooses again if
+ * the task was bound or unbound since, or if missing descriptors have become available.
+ * ps_eventset(3) has all cases.
  *
  * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set whose events are
  *     not open
@@ -313,8 +316,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * Checks conservation: what the kernel counted, minus what the set has
  * attributed.
  *
- * Each residual must be 0. On a running set, what was counted so far is attributed first, and the
- * residual has the events that happen during the check, such as instructions.
+ * On a stopped set each residual must be 0. On a running set the call first attributes the counts so
+ * far. The residual then has the events that happen during the check, such as instructions.
  *
  * set - a set that was started
  * residual - receives n numbers, in the order of the events
@@ -333,8 +336,8 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
 /**
  * Looks up one reading of this set: the sum of its parts below a component.
  *
- * If several sets have readings with one timestamp, ps_thread_reading adds them
- * up; this call names the set.
+ * If several sets have readings with the same timestamp, ps_thread_reading adds up
+ * these readings. ps_eventset_reading takes only the reading of this set.
  *
  * set - the set
  * component - any component of the topology in which the set has its readings;
@@ -352,8 +355,8 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  *       parts is below the component
  *   PS_EINVAL_DOM - the event's scope is wider than the component
  *
- * Any thread, also while the set counts; but not while another thread adds or
- * removes events, starts the set or destroys it. Not for signal handlers (see
+ * Any thread, also while the set counts, but not while another thread adds or
+ * removes events, starts the set or destroys the set. Not for signal handlers (see
  * <perfsage/thread.h>). No lock, no allocation. Cost: O(log readings) for each
  * hardware thread that the set has met.
  */
@@ -362,19 +365,20 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
                                   uint64_t timestamp, struct ps_value *out);
 
 /**
- * Allocates, and faults in, the storage of the next `rows` parts. A second call doesn't add to it.
+ * Allocates, and faults in, the storage of the next `rows` parts. A second call doesn't add to the
+ * first call.
  *
- * No reading that fits then allocates; for exceptions see ps_eventset(3).
+ * A reading that fits into this storage allocates nothing; for exceptions see ps_eventset(3).
  *
  * set - a set with its events
  * rows - parts to be stored, over all hardware threads; each takes 8 x (events + 2 x groups) bytes
- *     and 10 more. A reading that was accumulated and then read takes two when another one follows.
- *     Readings that are updated when they are not the latest take up to as many more.
+ *     and 10 more. A reading that was accumulated and then read takes two parts when another reading
+ *     follows. If readings are updated that are not the latest, up to twice as many parts are needed.
  *
  * Errors:
  *   PS_EINVAL - set is NULL or has no event
- *   PS_ENOMEM - out of memory; if the set's events aren't open yet, it fails
- *       only if so much can't be had in any case
+ *   PS_ENOMEM - out of memory. If the set's events aren't open yet, ps_start
+ *       allocates the storage, and this call only tries to map that much memory
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);
 
