@@ -40,10 +40,10 @@ enum ps_attribution {
 enum ps_value_flag {
 	PS_VALUE_USER_ONLY = 1 << 0, /* counted in user space only: permission, or PAPI's domain */
 	PS_VALUE_MOVED = 1 << 1,     /* the thread changed its CPU while the reading was made */
-	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; it was counted anew from there */
+	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; counted anew from the lower number */
 	PS_VALUE_ENDED = 1 << 3,     /* the counted task has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
-	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution may differ */
+	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution can differ */
 	PS_VALUE_SATURATED = 1 << 8, /* beyond 64 bits: the largest (or least) number */
 	PS_VALUE_SAMPLED =
 	    1 << 9, /* an estimate: of regions' visits that were counted, or samples */
@@ -54,14 +54,14 @@ enum ps_value_flag {
  * A value of one event.
  *
  * A sum over parts has the weakest status and attribution, the newest
- * timestamp, and the sums of the rest. If it is incomplete, value is raw. If some parts were never
- * scheduled and others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums. A
+ * timestamp, and the sums of the rest. If the sum is incomplete, value is raw. If some parts were
+ * never scheduled and others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums. A
  * number that doesn't fit into 64 bits is the largest number, with the flag PS_VALUE_SATURATED.
  */
 struct ps_value {
 	uint64_t timestamp; /* of the reading: nanoseconds of CLOCK_MONOTONIC */
-	/* The count; if status is SCALED the estimate; if it is unknown, raw. INCOMPLETE: the least
-	 * that it can be, raw */
+	/* The count. SCALED: an estimate of the count. INCOMPLETE: raw, the least that the count can be.
+	 * NEVER_SCHEDULED, NOT_SUPPORTED: means nothing */
 	long long value;
 	uint64_t raw;        /* what the counter counted, unscaled */
 	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
