@@ -3,14 +3,14 @@
  * An event set: the events that are counted together.
  *
  * A set counts the thread that first calls ps_start (its owner), or the target to which the set was
- * attached. Only one thread at a time is allowed to make the calls here and in <perfsage/read.h>. If
- * the set counts its owner, only the owner is allowed to make them: each thread of a team clones a
- * model set. Different sets can be used at the same time without a lock.
+ * attached. Only one thread at a time is allowed to make the calls here and in <perfsage/read.h>.
+ * If the set counts its owner, only the owner is allowed to make them: each thread of a team clones
+ * a model set. Different sets can be used at the same time without a lock.
  *
  * A change of a set's events, target or attribution ends its readings. The readings stay in the
- * topology, but are no longer updated, and an old timestamp makes a new reading. On a set that wraps
- * a PAPI event set (ps_eventset_from_papi), the calls that add or remove events, attach, detach or
- * clone fail with PS_ENOSUPP.
+ * topology, but are no longer updated, and an old timestamp makes a new reading. On a set that
+ * wraps a PAPI event set (ps_eventset_from_papi), the calls that add or remove events, attach,
+ * detach or clone fail with PS_ENOSUPP.
  *
  * In a child of fork() all calls that use or change an inherited set fail with PS_ECLOST and leave
  * the parent's counters alone. There are two exceptions. An inherited set can be the model of
@@ -186,11 +186,11 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * The counts are split by hardware thread. ps_start opens the events for each thread of the process
  * (threads x events x CPUs file descriptors), and each reading reads all of these descriptors. If
  * the descriptors are too many for AUTO, or if created tasks would have to copy 256 events or more,
- * AUTO divides the counts in proportion to the time on each CPU. Clocks measure this time (threads x
- * (events + CPUs) descriptors). If the clocks are also too many, readings poll /proc for the times
- * (threads x events descriptors): see ps_eventset(3). Linux does not count set-user-ID programs and
- * unreadable programs: see ps_eventset_uncounted. Without /proc of this PID namespace the values are
- * PS_STATUS_INCOMPLETE.
+ * AUTO divides the counts in proportion to the time on each CPU. Clocks measure this time (threads
+ * x (events + CPUs) descriptors). If the clocks are also too many, readings poll /proc for the
+ * times (threads x events descriptors): see ps_eventset(3). Linux does not count set-user-ID
+ * programs and unreadable programs: see ps_eventset_uncounted. Without /proc of this PID namespace
+ * the values are PS_STATUS_INCOMPLETE.
  *
  * set - a set that isn't running
  * pid - the process, or any of its threads; it needs the permissions of ps_eventset_attach_tid
@@ -242,11 +242,12 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  * Counts all tasks of a control group and of the groups below it, also tasks that
  * join later.
  *
- * The counts are split by hardware thread. The caller needs perf_event_paranoid <= 0 or CAP_PERFMON;
- * otherwise ps_start fails with PS_EPERM. The library moves no process into the group. There is one
- * group of events for each CPU that is online at ps_start. Created tasks copy no counters. Each
- * reading reads all CPUs. If another CPU comes online, values are PS_STATUS_INCOMPLETE until the
- * next ps_start. The attribution mode has no effect. ps_eventset(3) tells more.
+ * The counts are split by hardware thread. The caller needs perf_event_paranoid <= 0 or
+ * CAP_PERFMON; otherwise ps_start fails with PS_EPERM. The library moves no process into the group.
+ * There is one group of events for each CPU that is online at ps_start. Created tasks copy no
+ * counters. Each reading reads all CPUs. If another CPU comes online, values are
+ * PS_STATUS_INCOMPLETE until the next ps_start. The attribution mode has no effect. ps_eventset(3)
+ * tells more.
  *
  * set - a set that isn't running
  * path - absolute, or below the mount point of the hierarchy that perf knows:
@@ -294,8 +295,8 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * Tells how the set's counts are attributed at present. A single part can have another label, better
- * or weaker, in its ps_value.
+ * Tells how the set's counts are attributed at present. A single part can have another label,
+ * better or weaker, in its ps_value.
  *
  * The library chooses the attribution when it opens the events: at the first ps_start, ps_store or
  * ps_eventset_overhead. If the set is pinned, mixed or last-cpu, a later ps_start chooses again if
@@ -316,8 +317,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * Checks conservation: what the kernel counted, minus what the set has
  * attributed.
  *
- * On a stopped set each residual must be 0. On a running set the call first attributes the counts so
- * far. The residual then has the events that happen during the check, such as instructions.
+ * On a stopped set each residual must be 0. On a running set the call first attributes the counts
+ * so far. The residual then has the events that happen during the check, such as instructions.
  *
  * set - a set that was started
  * residual - receives n numbers, in the order of the events
@@ -372,8 +373,9 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
  *
  * set - a set with its events
  * rows - parts to be stored, over all hardware threads; each takes 8 x (events + 2 x groups) bytes
- *     and 10 more. A reading that was accumulated and then read takes two parts when another reading
- *     follows. If readings are updated that are not the latest, up to twice as many parts are needed.
+ *     and 10 more. A reading that was accumulated and then read takes two parts when another
+ *     reading follows. If readings are updated that are not the latest, up to twice as many parts
+ *     are needed.
  *
  * Errors:
  *   PS_EINVAL - set is NULL or has no event

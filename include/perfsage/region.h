@@ -35,14 +35,14 @@ struct ps_profile_faults {
 	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
 	uint64_t unmatched;  /* calls and marks that should leave a region that wasn't open */
 	uint64_t crossed;    /* that should leave a region while another region was innermost */
-	uint64_t left_open;  /* regions that were open when their thread ended, or left the profile */
+	uint64_t left_open;  /* regions that were open at a thread's end or at ps_profile_leave */
 	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
 	/* Boundaries without a reading; what found no memory; marks without a name; visits that
 	   could not be reported */
 	uint64_t failed;
 	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
-	/* Why the first of these threads wasn't counted; NULL: none. Lives as long as the profile */
+	/* Why the first of these threads wasn't counted, or NULL; lives as long as the profile */
 	const char *uncounted_why;
 	/* Other threads that are counted now, and whose counts since their last boundary can't be
 	   read: see ps_paths_create() */

@@ -40,7 +40,7 @@ enum ps_attribution {
 enum ps_value_flag {
 	PS_VALUE_USER_ONLY = 1 << 0, /* counted in user space only: permission, or PAPI's domain */
 	PS_VALUE_MOVED = 1 << 1,     /* the thread changed its CPU while the reading was made */
-	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; counted anew from the lower number */
+	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; counted from the lower number */
 	PS_VALUE_ENDED = 1 << 3,     /* the counted task has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
 	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution can differ */
@@ -55,13 +55,13 @@ enum ps_value_flag {
  *
  * A sum over parts has the weakest status and attribution, the newest
  * timestamp, and the sums of the rest. If the sum is incomplete, value is raw. If some parts were
- * never scheduled and others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums. A
- * number that doesn't fit into 64 bits is the largest number, with the flag PS_VALUE_SATURATED.
+ * never scheduled and others counted, the sum is scaled: raw * enabled_ns / running_ns of the sums.
+ * A number that doesn't fit into 64 bits is the largest number, with the flag PS_VALUE_SATURATED.
  */
 struct ps_value {
 	uint64_t timestamp; /* of the reading: nanoseconds of CLOCK_MONOTONIC */
-	/* The count. SCALED: an estimate of the count. INCOMPLETE: raw, the least that the count can be.
-	 * NEVER_SCHEDULED, NOT_SUPPORTED: means nothing */
+	/* The count. SCALED: an estimate of the count. INCOMPLETE: raw, the least that the count
+	 * can be. NEVER_SCHEDULED, NOT_SUPPORTED: means nothing */
 	long long value;
 	uint64_t raw;        /* what the counter counted, unscaled */
 	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
