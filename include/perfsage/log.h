@@ -42,7 +42,8 @@ struct ps_log_field {
 	enum ps_log_kind kind;
 };
 
-/** What the records of a stream consist of. Names are not empty, printable, and differ. */
+/** What the records of a stream consist of. Names are printable and not empty. Two points have
+ * different names, and so have two fields. */
 struct ps_log_type {
 	size_t size;               /* sizeof(struct ps_log_type) */
 	const char *name;          /* of the type: "request" */
@@ -54,9 +55,8 @@ struct ps_log_type {
 
 /** How a log is made; may be OR-ed. */
 enum ps_log_flag {
-	PS_LOG_REPLACE = 1 << 0 /* an older log of the same path is replaced when the new one is
-	                          made; no other file is, and no log that is still
-	                          written to */
+	PS_LOG_REPLACE = 1 << 0 /* the new log replaces an older log of the same path. Neither a log
+	                          that is open for writing nor another file is replaced */
 };
 
 /** How a log is made. All 0 but size: as without options. */
@@ -64,8 +64,8 @@ struct ps_log_options {
 	size_t size;         /* sizeof(struct ps_log_options) */
 	unsigned flags;      /* OR of enum ps_log_flag */
 	uint64_t ring_bytes; /* keep the newest records, in about so many bytes; 0: keep all */
-	size_t block_bytes;  /* of what a stream takes at once, at most 64 MiB; 0: 256 KiB, less in
-	                        a small ring, more on big machines */
+	size_t block_bytes;  /* the size of a block, which a stream takes at once; at most 64 MiB.
+	                        0: 256 KiB, less in a small ring, more on big machines */
 };
 
 /**
@@ -74,18 +74,18 @@ struct ps_log_options {
  * out - receives the log, to be destroyed by ps_log_destroy
  * path - of the file; it must not exist (see PS_LOG_REPLACE)
  * root - of the topology, which goes into the file; only read in the call
- * options - NULL: the file grows, and an existing one is an error
+ * options - NULL: the file grows, and an existing file is an error
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; root is not the root of a topology, or its
  *       topology was loaded from a damaged file; options->size isn't set; a flag
  *       is unknown; block_bytes or ring_bytes is too large; or the ring has less
  *       than 2 blocks
- *   PS_ESYS - the file exists; it would be replaced, but is not a log, is a
- *       symbolic link, is still open for writing or may not be written; the file
- *       can't be created or written; or hwloc can't write its own XML
- *       (ps_error_detail() gives the reason)
- *   PS_ECOUNT - no file descriptor is left; one is kept
+ *   PS_ESYS - the file exists; with PS_LOG_REPLACE: the file is not a log, is a
+ *       symbolic link, is still open for writing or the caller has no permission
+ *       to write it; the file can't be created or written; or hwloc can't write
+ *       its own XML (ps_error_detail() gives the reason)
+ *   PS_ECOUNT - no file descriptor is left; the log keeps one
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Writes the topology to the file.
@@ -99,8 +99,8 @@ PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct 
  * out - receives the stream, to be destroyed by ps_log_stream_destroy
  * log - any thread may have made it; it must not be destroyed before the call
  *     returns
- * set - whose snapshots are taken; it was started. Its events stay the same as
- *     long as the stream is used. It is only used by ps_log_take
+ * set - the stream takes snapshots of this set. The set was started. Its events
+ *     must stay the same as long as the stream is used
  * type - copied
  *
  * Errors:
@@ -124,13 +124,13 @@ PS_PUBLIC int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *lo
 /**
  * Takes a snapshot for a point of the next record.
  *
- * A point that isn't taken before ps_log_write keeps its snapshot of the record
- * before.
+ * A point that isn't taken before ps_log_write keeps the snapshot of the previous
+ * record.
  *
  * point - index in the type's points
  *
- * Returns as ps_snapshot_take. On failure the point is as it was before; but if the
- * set's events were changed, it counts as not taken in the records that follow.
+ * Returns as ps_snapshot_take. On failure the point is as it was before. But if the
+ * set's events were changed, the point counts as not taken in all later records.
  *
  * Errors: those of ps_snapshot_take, and
  *   PS_EINVAL - stream is NULL, there is no such point, or the set's events were
@@ -142,7 +142,7 @@ PS_PUBLIC int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *lo
 PS_PUBLIC int ps_log_take(struct ps_log_stream *stream, unsigned point);
 
 /**
- * Sets a field of the next record. One that isn't set keeps its value.
+ * Sets a field of the next record. A field that isn't set keeps its value.
  *
  * field - index in the type's fields
  *
@@ -155,27 +155,27 @@ PS_PUBLIC int ps_log_take(struct ps_log_stream *stream, unsigned point);
  * One call on a stream at a time. Cost: some stores.
  */
 PS_PUBLIC int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value);
-/** The same for a field of kind PS_LOG_REAL. */
+/** Sets a field of kind PS_LOG_REAL, as ps_log_set_integer does. */
 PS_PUBLIC int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value);
-/** The same for a field of kind PS_LOG_TEXT. The text is copied. */
+/** Sets a field of kind PS_LOG_TEXT, as ps_log_set_integer does. The text is copied. */
 PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, const char *text);
 
 /**
  * Writes a record: the points that were taken and the fields that were set since
- * the last one.
+ * the last record.
  *
- * Once it has returned, the record is the kernel's: it survives whatever ends the
- * process, but not a power failure.
+ * Once the call has returned, the record is in memory that the kernel writes to the
+ * file: the record survives whatever ends the process, but not a power failure.
  *
- * Errors after which the record is lost, and counted as such; what was taken and
- * set for it stands in the next record:
+ * Errors after which the record is lost, and counted by ps_log_lost. Its points and
+ * fields go into the next record:
  *   PS_ESYS - no space is left (ENOSPC, EDQUOT, the limit of file sizes), or every
  *       block of the ring is used by another stream
- *   PS_EBUF - the record does not fit in a block: give a larger block_bytes; or it
- *       has more than 524280 bytes, and fits in none
+ *   PS_EBUF - the record does not fit in a block: give a larger block_bytes; or the
+ *       record has more than 524280 bytes, and fits in no block
  *   PS_ECLOST - the program has closed the log's descriptor, and the stream needs
- *       another block. A file that the program opened under the number is not
- *       touched
+ *       another block. A file that the program opened under the descriptor's number
+ *       is not touched
  *   PS_ENOMEM - out of memory
  *
  * Errors after which the stream is as before:
@@ -184,20 +184,23 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  *   PS_ECNFLCT - the call was made in a signal handler that interrupted another
  *       call on the same stream
  *
- * One call on a stream at a time; different streams don't wait for each other
- * but when a block is full. Cost: a store for each word of the record; no system
- * call, no lock and no memory but when a block is full.
+ * One call on a stream at a time. Different streams wait for each other only when a
+ * block is full. Cost: a store for each word of the record. System calls, a lock and
+ * memory are needed only when a block is full, or when a point has counts on more
+ * hardware threads than before, as in a stream's first record.
  */
 PS_PUBLIC int ps_log_write(struct ps_log_stream *stream);
 
-/** Records that were lost, of all streams. log - NULL gives 0. Any thread. */
+/** The number of lost records of all streams. log - NULL gives 0. Any thread. */
 PS_PUBLIC uint64_t ps_log_lost(const struct ps_log *log);
 
 /**
- * Ends a stream; NULL does nothing. What was taken and not written is dropped.
+ * Ends a stream; NULL does nothing. Points and fields that were not written are
+ * dropped.
  *
- * Before or after its set and its log. One that isn't destroyed loses nothing.
- * Any thread; no call on the stream is under way.
+ * The call is allowed before and after the stream's set and log are destroyed. A
+ * stream that isn't destroyed loses no record. Any thread; no other call on the
+ * stream is under way.
  */
 PS_PUBLIC void ps_log_stream_destroy(struct ps_log_stream *stream);
 
