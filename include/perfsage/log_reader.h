@@ -20,24 +20,24 @@ struct ps_log_reader;
 /** A stream of a log. Strings live as long as the reader. */
 struct ps_log_info {
 	size_t size;         /* sizeof(struct ps_log_info), set by the caller */
-	const char *type;    /* the name of its records' type */
-	int process, thread; /* numbers of those that made the stream */
+	const char *type;    /* the name of the records' type */
+	int process, thread; /* numbers of the process and the thread that made the stream */
 	size_t event_count, point_count, field_count;
-	/* Numbers of records, up to the one that ps_log_next has reached: */
-	uint64_t records; /* that ps_log_next gave */
-	uint64_t missing; /* that were written, or could not be written, and aren't there */
-	/* Those before the oldest block of a ring, and of blocks that were overwritten while it was
-	 * read: they made room for newer ones, or could not be written. How many could not isn't
-	 * known, and they are not in `missing` */
+	/* Numbers of records, up to the record that ps_log_next has reached: */
+	uint64_t records; /* records that ps_log_next gave */
+	uint64_t missing; /* records that could not be written, or that are damaged */
+	/* In a ring: records before the stream's oldest block, and records of blocks that were
+	 * overwritten while the ring was read. It is possible that some of these records could not
+	 * be written: their number isn't known, and they are not in `missing` */
 	uint64_t dropped;
 };
 
 /** Is the end of the file there? */
 enum ps_log_end {
-	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote it, which left no note of it */
-	PS_LOG_END_CLOSED,      /* all was written, and is there */
-	PS_LOG_END_OPEN,        /* it was not closed: its program goes on, was killed or didn't
-	                           close it. If it is no ring, it may be cut as well */
+	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote the file, and did not record the end */
+	PS_LOG_END_CLOSED,      /* the log was closed, and the file has all blocks */
+	PS_LOG_END_OPEN,        /* the log was not closed: the program goes on, was killed or didn't
+	                           close the log. A file that is no ring may also have been cut */
 	PS_LOG_END_CUT          /* the file is shorter than it was, or became shorter while it was
 	                           read: records are missing, and it isn't known how many */
 };
@@ -47,8 +47,8 @@ struct ps_log_record {
 	size_t size;     /* sizeof(struct ps_log_record), set by the caller */
 	size_t stream;   /* index */
 	uint64_t number; /* in its stream, from 0 */
-	uint32_t points; /* that were taken for this record; the others are as before */
-	uint32_t fields; /* that were set for it */
+	uint32_t points; /* points that were taken for this record; other points keep their values */
+	uint32_t fields; /* fields that were set for this record; other fields keep their values */
 };
 
 /** The value of a field. */
@@ -60,7 +60,7 @@ struct ps_log_value {
 	char text[PS_LOG_TEXT_BYTES + 1];
 };
 
-/** A point of the record before this one, of the same stream: point | PS_LOG_PREVIOUS. */
+/** A point of the previous record of the same stream: point | PS_LOG_PREVIOUS. */
 #define PS_LOG_PREVIOUS 0x10000u
 
 /** The moment at which the stream's set began to count for snapshots; an interval's `from` alone.
@@ -77,7 +77,7 @@ struct ps_log_value {
  *   PS_EINVAL - an argument is NULL; the file is not a log, was written on a machine of the other
  *       byte order or by a later version, or its header is damaged
  *   PS_ESYS - the file can't be read
- *   PS_ECOUNT - no file descriptor is left; one is kept
+ *   PS_ECOUNT - no file descriptor is left; the reader keeps one
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Looks at each block of the file.
@@ -87,17 +87,17 @@ PS_PUBLIC int ps_log_open(struct ps_log_reader **out, const char *path);
 /** The topology of the machine where the log was written; lives as the reader. NULL for NULL. */
 PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
 
-/** Counts the streams that have a block in the file: in a ring, all blocks of a stream may have
- * been overwritten. reader - NULL gives 0 */
+/** Counts the streams that have a block in the file. A stream of a ring is not counted if all its
+ * blocks were overwritten. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
-/** Counts blocks that are damaged: records of them are missing, or their number isn't known. Those
- * are among them that ps_log_next found changed since the log was opened, or whose numbers of
+/** Counts the damaged blocks: records of such a block are missing, or their number isn't known.
+ * ps_log_next adds blocks that have changed since the log was opened, and blocks whose numbers of
  * records are impossible. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);
 
-/** Tells whether the end of the file is there: it was when the log was opened, and ps_log_next,
- * which reads block by block, has found it so. reader - NULL gives PS_LOG_END_UNKNOWN */
+/** Tells whether the file is complete, as far as ps_log_open and ps_log_next have seen. reader -
+ * NULL gives PS_LOG_END_UNKNOWN */
 PS_PUBLIC enum ps_log_end ps_log_end(const struct ps_log_reader *reader);
 
 /**
@@ -113,21 +113,22 @@ PS_PUBLIC int ps_log_describe(const struct ps_log_reader *reader, size_t stream,
 /** The name of an event; NULL if there is no such stream or event. Lives as the reader. */
 PS_PUBLIC const char *ps_log_event_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
-/** The same of a point. */
+/** The name of a point; NULL if there is no such stream or point. Lives as the reader. */
 PS_PUBLIC const char *ps_log_point_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
-/** The same of a field. */
+/** The name of a field; NULL if there is no such stream or field. Lives as the reader. */
 PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
 
 /**
- * Goes to the next record: the streams one after the other, each in the order in which
- * it was written.
+ * Goes to the next record. The streams come one after the other, and the records of a
+ * stream in the order in which they were written.
  *
- * record - NULL, or receives what the record is
+ * record - NULL, or receives a description of the record
  *
- * Returns PS_OK, or PS_ENOEVST after the last record (or the last one so far, if the
- * log is still written): then the reader is at no record. It stays there.
+ * Returns PS_OK, or PS_ENOEVST after the last record that the reader can see: then the
+ * reader is at no record. All later calls return PS_ENOEVST, also if the log is still
+ * written.
  *
  * Errors:
  *   PS_EINVAL - reader is NULL, or record->size isn't set
@@ -138,7 +139,8 @@ PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size
 PS_PUBLIC int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *record);
 
 /**
- * A field of the record, or its value of the records before.
+ * The value of a field in the record. A field that was not set for this record has its
+ * value of an earlier record.
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or there is no such field
@@ -150,18 +152,18 @@ PS_PUBLIC int ps_log_value(const struct ps_log_reader *reader, unsigned field,
 /**
  * When a point was taken: nanoseconds of CLOCK_MONOTONIC on the machine of the log.
  *
- * point - index; with PS_LOG_PREVIOUS that of the record before
+ * point - index; with PS_LOG_PREVIOUS the point of the previous record
  *
- * Returns 0 if that isn't known: it was never taken, the record before is missing, or
- * ps_log_next has not returned a record.
+ * Returns 0 if the time isn't known: the point was never taken, the previous record is
+ * missing or does not exist, or ps_log_next has not returned a record.
  */
 PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point);
 
 /**
  * What was counted between two points.
  *
- * from, to - index; with PS_LOG_PREVIOUS that of the record before. from may be
- *     PS_LOG_START: then the values are totals, also if records are missing
+ * from, to - index; with PS_LOG_PREVIOUS the point of the previous record. If from is
+ *     PS_LOG_START, the values are totals, also if records are missing
  * component - of ps_log_root's tree: what was counted on the hardware threads below
  *     it; NULL: on all
  * values - receives a value for each event of the stream, with the time of `to`;
@@ -172,8 +174,8 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
  *   PS_EINVAL - an argument is NULL, or there is no such point
  *   PS_EBUF - the array is too small
  *   PS_ENOEVST - ps_log_next has not returned a record; from or to was not taken
- *       yet; the record before is missing; from was taken after to; or the set met
- *       no hardware thread of the component
+ *       yet; the previous record is missing or does not exist; from was taken after
+ *       to; or the set met no hardware thread of the component
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *
