@@ -21,9 +21,10 @@ struct ps_snapshot;
  * Takes a snapshot: reads the counters, and stores nothing in the tree.
  *
  * The set's readings are the same as without snapshots. ps_start, ps_reset and
- * ps_accum don't set the counts of snapshots back: these grow while the set runs.
+ * ps_accum don't set the counts of snapshots back: these counts grow while the set
+ * runs.
  *
- * set - a set that was started; of a stopped set the snapshot has the final counts
+ * set - a set that was started; the snapshot of a stopped set has the final counts
  * snapshot - if *snapshot is NULL, a snapshot is made, which belongs to the caller;
  *     otherwise *snapshot is overwritten. Untouched on failure. If a signal handler
  *     jumps out of the call, take the snapshot again before you use it.
@@ -35,9 +36,9 @@ struct ps_snapshot;
  *   PS_ENOTRUN - the set was never started
  *   PS_ENOMEM, PS_ESYS, PS_ECLOST, PS_ECNFLCT, PS_EPERM - as ps_read
  *
- * The threads that may call ps_read may call this. Cost: that of a reading; memory
- * is allocated for the first snapshot, and when the set has met more hardware
- * threads than the snapshot has room for.
+ * The threads that may call ps_read may call this. Cost: that of a reading. Memory
+ * is allocated for a new snapshot, when the set has met more hardware threads than
+ * the snapshot has room for, and when the set's events have changed.
  */
 PS_PUBLIC int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot);
 
@@ -51,8 +52,8 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
 /**
  * What was counted between two snapshots of one set.
  *
- * set - whose snapshots they are; its events are the same as when they were
- *     taken
+ * set - the snapshots are of this set; its events are the same as when the
+ *     snapshots were taken
  * from, to - from isn't later than to. from NULL: the moment at which the set
  *     began to count for snapshots, which is the last ps_start, ps_reset or
  *     ps_accum before its first ps_snapshot_take
@@ -69,7 +70,8 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *   PS_EINVAL - set, to or values is NULL; a snapshot is of another set, or of
  *       other events; from is later than to
  *   PS_EBUF - the array is too small
- *   PS_ENOEVST - the set met no hardware thread of the component
+ *   PS_ENOEVST - before `to` the set counted nothing on the hardware threads of the
+ *       component, not even time
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *
