@@ -6,9 +6,9 @@
  * are created later. All events of a CPU write into one ring, but not with PS_SESSION_CLOSE. One
  * thread reads the rings and gives each record to a listener.
  *
- * ps_session_stop may be called by any thread and by signal handlers. One thread at a time calls
- * the others. In a child of fork() all calls fail with PS_ECLOST; ps_session_destroy lets go of the
- * child's copies.
+ * ps_session_stop may be called by any thread and by signal handlers. Only one thread at a time may
+ * call the other functions. In a child of fork() the calls fail with PS_ECLOST, except
+ * ps_session_missed. ps_session_destroy releases the child's copies.
  */
 #ifndef PERFSAGE_SESSION_H
 #define PERFSAGE_SESSION_H
@@ -32,9 +32,9 @@ struct ps_session;
 /** The answer when the threads need more descriptors than the session may take. */
 enum ps_session_shortage {
 	PS_SESSION_REFUSE =
-	    0, /* ps_session_start fails with PS_ECOUNT, and says how many it needs */
+	    0, /* ps_session_start fails with PS_ECOUNT, and says how many are needed */
 	/* Each event gets a ring of its own, and all descriptors but one for each CPU are closed:
-	 * the events live as long as their rings. What they counted can't be read then. */
+	 * the events live as long as their rings. ps_session_count can't read the counts. */
 	PS_SESSION_CLOSE
 };
 
@@ -46,21 +46,21 @@ enum ps_session_flag {
 
 /** A record, and what the session knows of it. */
 struct ps_session_record {
-	/* Good until the listener returns. A sample of a software event that another reader
-	 * samples, too, may lack PS_RECORD_HAS_TIME: time is then when all before it had been read
-	 */
+	/* Valid until the listener returns. If another reader samples the same software event, a
+	 * sample can lack PS_RECORD_HAS_TIME: its time is then that of the previous record, or the
+	 * latest time at which the ring was read empty */
 	const struct ps_record *record;
-	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
-	/* So many events a sample stands for; 0: not known, of a software event or a tracepoint
-	 * with a frequency */
+	size_t event; /* in the order of ps_session_add; SIZE_MAX: not one of these events */
+	/* The number of events that a sample stands for; 0: not known, for a software event or a
+	 * tracepoint with a frequency */
 	uint64_t period;
 	struct ps_thread *thread; /* the hardware thread it was written on; NULL without a root */
 };
 
 /**
- * Hears one record. It may call ps_session_stop, and no other call of the session. It should
- * return: if it is left by a jump or by its thread's cancellation, it hears the record again, which
- * is counted once.
+ * Hears one record. This function may call ps_session_stop, and must make no other call on the
+ * session. It should return: if it is left by a jump or by its thread's cancellation, it hears the
+ * record again. The record is counted once.
  */
 typedef void ps_session_hear(void *context, const struct ps_session_record *heard);
 
@@ -95,17 +95,17 @@ struct ps_session_options {
 /** The work of a session so far. */
 struct ps_session_stats {
 	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
-	uint64_t records; /* read, LOST among them; not: damaged, unassigned */
+	uint64_t records; /* that were read, also LOST; without damaged and unassigned records */
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
-	/* With PS_SESSION_CLOSE: rings that may have had no room for records, of which no record
-	 * tells. Those are not in lost. Else 0: the kernel's count tells */
+	/* With PS_SESSION_CLOSE: rings where it is possible that records were lost and not reported.
+	 * These records are not in lost. Otherwise 0, because the kernel counts the lost records */
 	uint64_t full_rings;
-	/* Samples that the kernel gave the id of another session's or sampler's event, while
-	 * several events of this session may have written them: neither heard nor in a sum */
+	/* Samples with the id of another session's or sampler's event, if several events of this
+	 * session can have written them: neither given to the listener nor in a sum */
 	uint64_t unassigned;
-	size_t threads; /* that were opened one by one; others inherit */
+	size_t threads; /* whose events were opened; other threads inherit the events */
 	size_t rings;
 	size_t descriptors; /* that the session has */
 };
@@ -134,12 +134,13 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  * tracepoint with a period of 1, PERIOD, too, and in read_format the two times and, if the kernel
  * has it, LOST.
  *
- * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
- *     A period of cpu-clock or task-clock is at least 10000 (nanoseconds), as the kernel's timers
- *     go off no more often; a shorter one, or a higher frequency, becomes that.
- *     PERF_SAMPLE_PERIOD with a sample_period makes the kernel write a sample of a software
- *     event each time: the session knows the period without it. As with ps_sampler_create it may
- *     fall back to user space: ps_session_sum tells by PS_VALUE_USER_ONLY
+ * attr - with a sample_period or a sample_freq; without either the event counts and writes no
+ *     samples. A period of cpu-clock or task-clock is at least 10000 (nanoseconds), because the
+ *     kernel's timers are no faster; the session raises a shorter period to 10000, and lowers a
+ *     higher frequency to 100000 Hz. PERF_SAMPLE_PERIOD with a sample_period makes the kernel
+ *     write a sample of a software event each time: the session knows the period without this
+ *     bit. As with ps_sampler_create the event can be limited to user space: the value of
+ *     ps_session_sum then has PS_VALUE_USER_ONLY
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
@@ -148,7 +149,7 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *       another name, also one with other modifiers: Linux gives the samples of both names one id
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
  *       ps_error_detail() says which
- *   PS_ENOSUPP - it asks for records that the library can't read
+ *   PS_ENOSUPP - the event asks for records that the library can't read
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
  *   PS_ENOMEM - out of memory
  */
@@ -156,16 +157,18 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
 
 /**
  * Opens the events for all threads. From then on the events write records. Reads the list of
- * threads until all of them are observed, at most `rounds` times. A thread that was being created
- * while the events of its creator were opened may inherit the events or not: it is missed.
+ * threads until all of them are observed, at most `rounds` times. If a thread was being created
+ * while the events of its creator were opened, it is not known whether the thread inherits the
+ * events: the thread is missed.
  *
  * A session without events observes tasks alone.
  *
  * Errors; with PS_PARTIAL the session is started, with all others nothing is open:
  *   PS_EINVAL - session is NULL
- *   PS_EISRUN - it was started before
+ *   PS_EISRUN - the session was started before
  *   PS_PARTIAL - some threads are missed: they were being created, a ring was full, or the rounds
- *       were too few. ps_session_missed gives them, but not what those made that have ended since
+ *       were too few. ps_session_missed gives the missed threads, but not always the tasks
+ *       that a missed thread created
  *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
  *       suffice; ps_error_detail() gives which, and how many are needed
  *   PS_EPERM - this user may not observe the process, or lock so much memory
@@ -180,51 +183,53 @@ PS_PUBLIC int ps_session_start(struct ps_session *session);
 /**
  * The missed tasks: threads and child processes that are not known to be observed.
  *
- * ps_session_run and ps_session_poll may find more of them: also a task that began a program which
- * the kernel doesn't observe (see ps_session_count), if it is still there when they read of it. A
- * missed task stays missed, and the tasks that it creates may be missed, too.
+ * ps_session_run and ps_session_poll can find more missed tasks: also a task that began a program
+ * which the kernel doesn't observe (see ps_session_count), if the task still exists when its EXIT
+ * record is read. A missed task stays missed. It is possible that tasks which it creates are missed,
+ * too.
  *
- * tids - receives up to `capacity` numbers; that of a process is its first thread's
+ * tids - receives up to `capacity` numbers; the number of a process is that of its first thread
  *
- * Returns how many there are; 0 for NULL. Not while another thread runs the session.
+ * Returns the number of missed tasks; 0 for NULL. Not while another thread runs the session.
  */
 PS_PUBLIC size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t capacity);
 
 /**
  * Gives records to the listener until ps_session_stop or until the process has ended, and then all
- * that are left. One call of ps_session_stop ends one ps_session_run, be it earlier or later. May
- * be called again: the events go on meanwhile.
+ * remaining records. One call of ps_session_stop ends one ps_session_run: the present run or the
+ * next one. The session may be run again: the events go on after the run.
  *
  * Records of one CPU come in the order of time, but not with PS_SESSION_CLOSE; of two CPUs in any
  * order.
  *
  * Errors:
  *   PS_EINVAL - session is NULL
- *   PS_ENOTRUN - it was not started
+ *   PS_ENOTRUN - the session was not started
  *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
  *   PS_ESYS - poll failed
  */
 PS_PUBLIC int ps_session_run(struct ps_session *session);
 
 /**
- * For a loop of one's own: waits for records, and gives to the listener what is there.
+ * For a loop of one's own: waits for records, and gives all present records to the listener.
  *
  * timeout_ms - 0: doesn't wait; negative: until there is a record, a stop, or the process has ended
  *
- * Returns PS_OK, also if none came in time.
+ * Returns PS_OK, also if no record came in time.
  *
  * Errors; those of ps_session_run and:
- *   PS_ENOTRUN - ps_session_stop was called, which is forgotten then; or the process has ended and
- *       there are no more records
+ *   PS_ENOTRUN - ps_session_stop was called: only one ps_session_poll fails for each stop; or the
+ *       process has ended and there are no more records
  */
 PS_PUBLIC int ps_session_poll(struct ps_session *session, int timeout_ms);
 
 /**
- * Lets ps_session_run return. Any thread; async-signal-safe. It doesn't wait.
+ * Ends one ps_session_run or ps_session_poll. Any thread; async-signal-safe. The call doesn't wait.
  *
  * Errors:
  *   PS_EINVAL - session is NULL
  *   PS_ECLOST - the program has closed the descriptor that wakes the run, or it is the parent's
+ *       session
  */
 PS_PUBLIC int ps_session_stop(struct ps_session *session);
 
@@ -236,17 +241,17 @@ PS_PUBLIC int ps_session_stop(struct ps_session *session);
  * Errors:
  *   PS_EINVAL - an argument is NULL, or the size is wrong
  *   PS_ECLOST - it is the parent's session; or the program has closed descriptors of the session,
- *       so that what the kernel lost can't be asked
+ *       so that the number of lost records can't be read
  */
 PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out);
 
 /**
- * Reads the kernel's count of an event in all threads. The samples are taken of these.
+ * Reads the kernel's count of an event in all threads.
  *
- * The count begins when the event has its ring: of what happens meanwhile, some microseconds,
- * samples may be written that are not in the count. Linux ends the observation of a task that
- * begins a program which is set-user-ID, has capabilities or can't be read: the count has what came
- * before.
+ * The count begins when the event has its ring: in the microseconds before, Linux can write samples
+ * of events that are not in the count. Linux ends the observation of a task that begins a program
+ * which is set-user-ID or set-group-ID, has capabilities or can't be read by the user: the count
+ * contains the events before this moment.
  *
  * event - as counted by ps_session_add, from 0
  *
@@ -255,9 +260,9 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOTRUN - the session was not started
  *   PS_ENOSUPP - the descriptors are closed (PS_SESSION_CLOSE)
- *   PS_ENOCNTR - the event had no counter for some of the time that its threads ran, or none at
- *       all, as too many hardware events share them; ps_error_detail() gives both times. Or it is
- *       pinned and couldn't be kept on the hardware
+ *   PS_ENOCNTR - the event had no counter for some or all of the time that its threads ran, because
+ *       too many hardware events share the counters; ps_error_detail() gives both times. Or the
+ *       event is pinned and has lost its counter
  *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
  *   PS_ESYS - read failed
  */
@@ -265,7 +270,7 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
 
 /**
  * The sum of the samples' periods below a component: an estimate of what was counted there. While
- * an event has no counter it writes no samples: ps_session_count tells.
+ * an event has no counter it writes no samples: ps_session_count then fails with PS_ENOCNTR.
  *
  * value - receives the sum; raw is the number of samples, status PS_STATUS_SCALED, and flags has
  *     PS_VALUE_SAMPLED. Untouched on failure.
@@ -275,7 +280,7 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
  * Errors:
  *   PS_EINVAL - an argument is NULL; the session has no root; the component is of another topology
  *   PS_ENOEVNT - there is no such event
- *   PS_ENOEVST - there is no sample of it below the component
+ *   PS_ENOEVST - there is no sample of the event below the component
  *   PS_ENOSUPP - the event has a frequency, and is a tracepoint or a software event other than
  *       cpu-clock and task-clock: the kernel doesn't tell how many events a sample stands for
  *   PS_ECLOST - it is the parent's session
@@ -297,7 +302,7 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
  *
  * Errors:
  *   PS_EINVAL - session is NULL, has no root, or its topology was destroyed
- *   PS_ENOTRUN - it was not started
+ *   PS_ENOTRUN - the session was not started
  *   PS_ENOEVST - there is no sample yet of an event that ps_session_sum can add up
  *   PS_ENOMEM - out of memory; nothing is stored, and the sums stay
  *   PS_ECLOST - it is the parent's session
@@ -306,7 +311,7 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
  */
 PS_PUBLIC int ps_session_store(struct ps_session *session, uint64_t *timestamp);
 
-/** Closes all and frees the session; NULL does nothing. No other thread may use it. */
+/** Closes and frees the session; NULL does nothing. No other thread may use the session. */
 PS_PUBLIC void ps_session_destroy(struct ps_session *session);
 
 #ifdef __cplusplus
