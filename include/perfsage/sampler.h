@@ -3,8 +3,9 @@
  * A sampler: one event, the ring into which the kernel writes its records, and their reader. Other
  * events may be counted in its group.
  *
- * One thread at a time reads a sampler: ps_sampler_next and ps_sampler_wait. Any thread may start,
- * stop and count at the same time. Different samplers may be used at the same time.
+ * One thread at a time reads a sampler: ps_sampler_next and ps_sampler_wait. Meanwhile any thread
+ * may start and stop the sampler, and read its counts. Different samplers may be used at the same
+ * time.
  *
  * In a child of fork() the calls that use the event fail with PS_ECLOST. ps_sampler_destroy
  * closes the child's copies of the descriptors.
@@ -25,17 +26,17 @@ extern "C" {
 /** An event that writes records. */
 struct ps_sampler;
 
-/** So many events has the group of a sampler at most, its own among them. */
+/** The most events in the group of a sampler, the sampler's own event included. */
 #define PS_SAMPLER_MOST_EVENTS 32
 
-/** The counts of a sampler's event. Its samples are taken of these. */
+/** The counts of a sampler's event. */
 struct ps_sampler_count {
 	uint64_t value;      /* as the kernel counted it: not scaled */
 	uint64_t enabled_ns; /* how long the event was enabled */
-	uint64_t running_ns; /* and how long of that on the hardware */
+	uint64_t running_ns; /* how long it was on the hardware during this time */
 	uint64_t lost;       /* records for which the ring had no room */
-	int is_lost_known;   /* 0: `lost` is what the records that were taken tell: before Linux
-	                        6.0, and when the counter was read in user space */
+	int is_lost_known;   /* 0: `lost` has only the losses that the taken records tell: before
+	                        Linux 6.0, and when the counter was read in user space */
 };
 
 /**
@@ -45,14 +46,15 @@ struct ps_sampler_count {
  * observe the kernel, the event is limited to user space, unless a modifier or exclude_user,
  * exclude_kernel or exclude_hv chose the privilege levels. If neither wakeup_events nor
  * wakeup_watermark is set, each record wakes the reader, which interrupts the observed thread; at a
- * high rate set one of them. The bits of read_format for the two times are set, and the one for the
- * lost records if the kernel counts them. ps_sampler_attr gives what the event was opened with.
+ * high rate set one of these fields. The call sets the bits of read_format for the two times, and
+ * the bit for the lost records if the kernel counts them. ps_sampler_attr gives the attr that the
+ * event was opened with.
  *
  * out - receives the sampler; release it with ps_sampler_destroy
  * attr - any; the sampler keeps a copy
- * tid - 0: the calling thread; a thread; -1: all tasks of the CPU, which needs
+ * tid - 0: the calling thread; above 0: this thread; -1: all tasks of the CPU, which needs
  *     perf_event_paranoid <= 0 or CAP_PERFMON
- * cpu - only while on this CPU; -1: on any
+ * cpu - the thread is observed only while it is on this CPU; -1: on any CPU
  * ring_bytes - rounded up to a power of two of pages; 0: one page. What a user may lock is limited
  *     (perf_event_mlock_kb)
  *
@@ -60,13 +62,13 @@ struct ps_sampler_count {
  *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; there is no such
  *       CPU; ring_bytes is too large
  *   PS_ENOSUPP - the kernel refuses a field, or the event, or the library can't read the records
- *       that it asks for; ps_error_detail() says which
+ *       that the attr asks for; ps_error_detail() says which
  *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
  *       package needs tid -1
  *   PS_EPERM - this user may not; ps_error_detail() says what permits it: a setting, CAP_PERFMON,
  *       more locked memory
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
- *   PS_ENOCNTR - every counter that could count it is taken
+ *   PS_ENOCNTR - every counter that could count the event is taken
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - the thread has ended, or a system call failed
@@ -77,13 +79,13 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
                                 int cpu, size_t ring_bytes);
 
 /**
- * Opens another event in the group of the sampler's event: it counts while that one does, on the
- * same tasks and CPU, and its count stands in each sample.
+ * Opens another event in the group of the sampler's event. The added event counts at the same times
+ * as the sampler's event, on the same tasks and CPU. Each sample has the count of the added event.
  *
  * The attr of the sampler needs PERF_SAMPLE_READ in sample_type and PERF_FORMAT_GROUP in
  * read_format. Then ps_record_count gives the counts of a sample: number 0 is the sampler's event,
  * and the others follow in the order in which they were added. The kernel counts a group as a whole
- * or not at all: where it waited for counters, running_ns is less than enabled_ns. The clock,
+ * or not at all: if the group waited for counters, running_ns is less than enabled_ns. The clock,
  * inherit, inherit_thread and read_format are those of the sampler's event.
  *
  * attr - an event that writes no records of its own: sample_period and sample_freq are 0
@@ -110,8 +112,9 @@ PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *a
  *
  * Errors:
  *   PS_EINVAL - sampler is NULL
- *   PS_EISRUN - it is running, also if disabled was 0 or enable_on_exec waits for an exec
- *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
+ *   PS_EISRUN - the sampler is running, also if disabled was 0 or enable_on_exec waits for an exec
+ *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
+ *       descriptor
  *   PS_ESYS - a system call failed
  *
  * Any thread. Cost: one system call.
@@ -119,14 +122,15 @@ PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *a
 PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
 
 /**
- * Stops the event. Records that are in the ring stay there. A thread in ps_sampler_wait gets them,
- * and then PS_ENOTRUN: within 100 ms.
+ * Stops the event. Records that are in the ring stay in the ring. A thread in ps_sampler_wait gets
+ * these records, and then PS_ENOTRUN within 100 ms.
  *
  * Errors:
  *   PS_EINVAL - sampler is NULL
- *   PS_ENOTRUN - it is not running; or enable_on_exec waits for an exec, which would start the
- *       event again: it runs on
- *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
+ *   PS_ENOTRUN - the sampler is not running; or enable_on_exec waits for an exec, which would start
+ *       the event again: the sampler then stays running
+ *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
+ *       descriptor
  *   PS_ESYS - a system call failed
  *
  * Any thread; async-signal-safe unless it fails. Cost: one system call; with enable_on_exec also a
@@ -142,7 +146,7 @@ PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
  *     failure
  *
  * Errors:
- *   PS_ENOEVST - there is none now
+ *   PS_ENOEVST - there is no record now
  *   PS_EINVAL - an argument is NULL
  *   PS_EMISC - the record is damaged, and was counted and skipped: call again
  *   PS_ECLOST - the sampler was made by the parent process
@@ -161,8 +165,8 @@ PS_PUBLIC int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
  *   PS_ENOTRUN - there is no record, and none will come: the sampler is not running
  *   PS_ESYS - there is no record, and none will come: the observed thread has ended, or an exec has
  *       removed the event; or a system call failed
- *   PS_ENOCNTR - the event is pinned, and the kernel couldn't keep it on the hardware: it no longer
- *       counts
+ *   PS_ENOCNTR - the event is pinned, and the kernel couldn't keep it on the hardware: the event no
+ *       longer counts
  *   PS_ECLOST - also: the program has closed the sampler's descriptor
  *
  * The reading thread.
@@ -172,20 +176,21 @@ PS_PUBLIC int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct
 /**
  * The event's descriptor, for poll(2), epoll(7) and ioctls of one's own.
  *
- * It is readable when records have come, and hung up when the observed thread has ended. Take
- * records until PS_ENOEVST before waiting again. The sampler owns it: don't close it.
+ * The descriptor is readable when records have come, and hung up when the observed thread has
+ * ended. Take records until PS_ENOEVST before you wait again. The sampler owns the descriptor:
+ * don't close it.
  *
  * sampler - NULL gives -1
  */
 PS_PUBLIC int ps_sampler_fd(const struct ps_sampler *sampler);
 
 /**
- * Records that are lost so far: those for which the ring had no room, and samples that the hardware
- * dropped (LOST_SAMPLES).
+ * The number of records that are lost so far: records for which the ring had no room, and samples
+ * that the hardware dropped (LOST_SAMPLES).
  *
- * Where the kernel counts them (Linux 6.0) the number is of this moment; on older ones it is what
- * the LOST records that were taken tell. UINT64_MAX: not known, as the program has closed the
- * sampler's descriptor.
+ * Since Linux 6.0 the kernel counts the lost records, and the number is up to date. On older
+ * kernels the number has only the losses that the taken LOST records tell. UINT64_MAX: not known,
+ * because the program has closed the sampler's descriptor.
  *
  * sampler - NULL gives 0
  *
@@ -199,9 +204,9 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 /**
  * Reads the event's count since the sampler was made.
  *
- * In user space, without a system call, if the calling thread made the sampler with tid 0 and
- * without inherit, the event is on a hardware counter, and the kernel permits it; `lost` is then as
- * ps_sampler_next knows it.
+ * The call reads in user space, without a system call, if the calling thread made the sampler with
+ * tid 0 and without inherit, the event is on a hardware counter, and the kernel permits it. `lost`
+ * then has only the losses that the taken records tell.
  *
  * out - receives the count; untouched on failure
  *
@@ -217,14 +222,14 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out);
 
 /**
- * Reads the counts of the sampler's event and of those that were added to it, all of one moment.
+ * Reads the counts of the sampler's event and of the events that were added, all of one moment.
  *
  * out - receives the counts, in the order of ps_sampler_add, the sampler's event first; untouched
  *     on failure. Only the sampler's event writes records, and has a `lost` above 0
  * count - the places in out: 1, and 1 for each event that was added
  *
  * Errors; those of ps_sampler_read and:
- *   PS_EINVAL - count is another number
+ *   PS_EINVAL - count is not the number of events in the group
  *
  * Any thread. Cost: one system call.
  */
