@@ -59,7 +59,7 @@ enum ps_record_has {
 	PS_RECORD_HAS_STACK_USER = 1 << 13,
 	PS_RECORD_HAS_WEIGHT = 1 << 14,
 	PS_RECORD_HAS_DATA_SRC = 1 << 15,
-	PS_RECORD_HAS_IDENTIFIER = 1 << 16, /* id, too */
+	PS_RECORD_HAS_IDENTIFIER = 1 << 16, /* the record has id, as with HAS_ID */
 	PS_RECORD_HAS_TRANSACTION = 1 << 17,
 	PS_RECORD_HAS_REGS_INTR = 1 << 18,
 	PS_RECORD_HAS_PHYS_ADDR = 1 << 19,
@@ -72,7 +72,7 @@ enum ps_record_has {
 	PS_RECORD_HAS_TEXT = 1 << 26,
 	PS_RECORD_HAS_INODE = 1 << 27,        /* body.mapping: device and inode */
 	PS_RECORD_HAS_BUILD_ID = 1 << 28,     /* body.mapping.build_id */
-	PS_RECORD_HAS_BRANCH_INDEX = 1 << 29, /* sample.branches.index; not where the kernel had no
+	PS_RECORD_HAS_BRANCH_INDEX = 1 << 29, /* sample.branches.index; not set if the kernel had no
 	                                         branch stack for the sample */
 	PS_RECORD_HAS_SAMPLE_ID = 1 << 30     /* sample_id */
 };
@@ -107,7 +107,7 @@ struct ps_record_count {
 
 /** A branch stack, the newest branch first; ps_record_branch reads it. */
 struct ps_record_branches {
-	uint64_t index; /* of the newest one in the hardware's stack; all bits set: unknown */
+	uint64_t index; /* of the newest branch in the hardware's stack; all bits set: unknown */
 	const void *at;
 	size_t count;
 	struct ps_record_words counters; /* one for each branch, or none */
@@ -146,7 +146,7 @@ struct ps_record_sample {
 	uint64_t data_page_size, code_page_size; /* bytes */
 };
 
-/** The task, time, event and CPU that the kernel adds to each record but samples
+/** The task, time, event and CPU that the kernel adds to each record except samples
  * (sample_id_all). */
 struct ps_record_sample_id {
 	uint64_t has; /* of enum ps_record_has: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER */
@@ -204,14 +204,15 @@ union ps_record_body {
 	struct ps_record_bpf bpf;       /* BPF_EVENT */
 	struct ps_record_poke poke;     /* TEXT_POKE */
 	uint64_t hw_id;                 /* AUX_OUTPUT_HW_ID */
-	uint64_t cookie;                /* CALLCHAIN_DEFERRED: stands in the samples it completes */
+	uint64_t cookie; /* CALLCHAIN_DEFERRED: the samples that it completes have this number */
 };
 
 /**
- * A record. What it points at is within the bytes that were parsed, and lives as long as they do.
+ * A record. Its pointers lead into the bytes that were parsed, and are valid as long as these
+ * bytes.
  *
  * pid, tid, time and id are those of the record itself: MMAP names the task that mapped, FORK the
- * new one. Where the record has none, they are those of its sample_id.
+ * new task. If the record itself has no such value, the value is that of its sample_id.
  */
 struct ps_record {
 	uint32_t type; /* of enum ps_record_type, or a number that isn't known yet */
@@ -241,25 +242,25 @@ struct ps_record_config {
 	uint64_t sample_regs_intr;
 	int sample_id_all;
 	int is_swapped; /* not 0: written by a machine of the other byte order */
-	/* Nanoseconds that are added, modulo 2^64, to all times: in a time namespace, what it adds
-	 * to the event's clock. 0 gives them as they stand in the record */
+	/* Nanoseconds that are added, modulo 2^64, to all times. In a time namespace: the time that
+	 * the namespace adds to the event's clock. 0: times are as in the record */
 	uint64_t time_shift_ns;
 };
 
 /**
- * Parses one record. Believes nothing: each length and number is checked against the record's end.
+ * Parses one record. Each length and number is checked against the record's end.
  *
- * A type that isn't known gives type, misc, bytes and size, and the sample_id if it is the kernel's
- * (below 64) and has one.
+ * A record of an unknown type gives type, misc, is_swapped, bytes and size. If the type is the
+ * kernel's (below 64), the record also gives its sample_id, if it has one.
  *
- * config - what the event was opened with
+ * config - the fields that the event was opened with
  * bytes - where the record begins; at any address
  * size - bytes that may be read there
  * out - receives the record; untouched on failure
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; config's size is wrong; the record is damaged, or was not
- *       written with this config: ps_record_size tells where the next one begins
+ *       written with this config: ps_record_size tells where the next record begins
  *   PS_EBUF - the bytes end before the record does
  *   PS_ENOSUPP - config asks for fields that this library doesn't know
  *
@@ -269,7 +270,8 @@ PS_PUBLIC int ps_record_parse(const struct ps_record_config *config, const void 
                               struct ps_record *out);
 
 /**
- * The size of the record that begins at bytes, by its header alone: to go on behind a damaged one.
+ * The size of the record that begins at bytes, by its header alone: to go on behind a damaged
+ * record.
  *
  * config - for the byte order
  * size - bytes that may be read there
@@ -328,7 +330,7 @@ PS_PUBLIC int ps_record_branch(const struct ps_record *record, size_t index,
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ENOEVST - the register isn't among them
+ *   PS_ENOEVST - the record has no such register
  */
 PS_PUBLIC int ps_record_register(const struct ps_record *record,
                                  const struct ps_record_registers *registers, unsigned number,
