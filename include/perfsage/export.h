@@ -30,8 +30,9 @@ PS_PUBLIC const char *ps_format_name(enum ps_format format);
  * Writes the tree below a component, with all its counts, for other programs.
  *
  * The numbers are those of ps_component_total. An unknown value is null or
- * empty, never 0. A component where the counted tasks have never been has 0 if
- * that is certain: see ps_export(3), which also describes every field.
+ * empty, never 0. If it is certain that the counted tasks have never been on a
+ * component, its count is 0. ps_export(3) has the conditions for this 0, and
+ * describes every field.
  *
  * root - a Machine or any other component; PS_FORMAT_XML writes the whole
  *     machine, and only components below root have colours
@@ -62,7 +63,7 @@ enum ps_export_flag {
 struct ps_export_field {
 	const char *name;
 	const char *text;
-	double number; /* NaN and infinities are written as null; in CSV and XML as nothing */
+	double number; /* NaN and infinities are null in JSON, and empty in CSV and XML */
 };
 
 /**
@@ -81,19 +82,19 @@ struct ps_export_options {
 	const char *heat_by; /* XML: the event or metric that colours; NULL: the first event */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
-	/* JSON: the members of the object "run". CSV: a column each, after the
-	 * others, the same in each row. XML: info attributes of the Machine.
-	 * TEXT: not written. */
+	/* JSON: the members of the object "run". CSV: each field is a column behind the other
+	 * columns, with the same text in each row. XML: info attributes of the Machine. TEXT: not
+	 * written. */
 	const struct ps_export_field *fields;
 	size_t field_count;
-	/* Chooses the readings, as ps_read wrote it back; 0: the latest of each set */
+	/* The readings with this timestamp, which ps_read wrote back; 0: the latest of each set */
 	uint64_t timestamp;
 };
 
 /**
  * Does what ps_export does, with options.
  *
- * PS_FORMAT_TEXT uses types, cache_level and metrics, as ps_print_with does.
+ * PS_FORMAT_TEXT uses types, cache_level, metrics and timestamp, as ps_print_with does.
  *
  * root, format, stream - as for ps_export
  * options - NULL for ps_export's output; only read
@@ -126,7 +127,7 @@ PS_PUBLIC int ps_export_to_path(struct ps_component *root, enum ps_format format
 /**
  * Does what ps_export_with does, to a descriptor.
  *
- * If writing fails, the descriptor may hold part of the text.
+ * If writing fails, the descriptor can hold part of the text.
  *
  * root, format, options - as for ps_export_with
  * fd - open for writing; stays open
