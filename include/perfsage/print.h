@@ -51,7 +51,8 @@ enum ps_print_flag {
 #define PS_CACHE_LAST_LEVEL (-1)
 
 /**
- * Options of ps_print_with; with all but size 0, it prints what ps_print does.
+ * Options of ps_print_with. If size is set and all other members are 0,
+ * ps_print_with prints what ps_print prints.
  *
  * Start with `struct ps_print_options o = {.size = sizeof o};`.
  */
@@ -67,7 +68,7 @@ struct ps_print_options {
 	/* Names of <perfsage/metric.h>, shown as columns after the events */
 	const char *const *metrics;
 	size_t metric_count;
-	/* Chooses the readings, as ps_read wrote it back; 0: the latest of each set */
+	/* The readings with this timestamp, which ps_read wrote back; 0: the latest of each set */
 	uint64_t timestamp;
 };
 
@@ -92,9 +93,9 @@ PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_opt
 /**
  * Does what ps_print_with does, into a file: for languages without FILE *.
  *
- * The file appears whole or not at all: a new one is written beside it, and
- * renamed. On failure the old file is as it was. It keeps its permissions, and
- * symbolic links that lead to it.
+ * The file appears whole or not at all: a new file is written beside path, and
+ * renamed. On failure the old file is unchanged. The new file has the permissions
+ * of the old file. Symbolic links that lead to the file stay.
  *
  * root, options - as for ps_print_with
  * path - a regular file, or none yet
@@ -107,7 +108,7 @@ PS_PUBLIC int ps_print_to_path(struct ps_component *root, const struct ps_print_
 /**
  * Does what ps_print_with does, to a descriptor.
  *
- * If writing fails, a part may have been written.
+ * If writing fails, the descriptor can hold part of the text.
  *
  * root, options - as for ps_print_with
  * fd - open for writing; stays open
@@ -136,9 +137,9 @@ PS_PUBLIC int ps_print_to_fd(struct ps_component *root, const struct ps_print_op
 PS_PUBLIC int ps_print_known(const struct ps_value *values, size_t count, FILE *stream);
 
 /**
- * Prints the lines below such a table that explain its signs and words.
+ * Prints the lines that explain the signs and words of these values.
  *
- * The lines are those that ps_print would print for these values.
+ * The lines are those that ps_print would print below a table of these values.
  *
  * values, count, stream - as for ps_print_known
  * width - of the terminal, in columns; 0: unlimited
