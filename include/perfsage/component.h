@@ -3,10 +3,11 @@
  * A component: one node of the topology tree.
  *
  * The tree never changes after it was loaded, so any thread may make these
- * calls without a lock. All that is returned lives as long as the topology. No
- * call here allocates or makes a system call, but ps_component_total and
- * ps_component_reading may sleep while a set is storing. NULL where a component is
- * expected is a programmer's error and gives the "none" answer (NULL, -1, 0).
+ * calls without a lock. All returned pointers are valid as long as the topology.
+ * No call here allocates or makes a system call, with one exception:
+ * ps_component_total and ps_component_reading can sleep while a set is storing.
+ * NULL where a component is expected is a programmer's error and gives the "none"
+ * answer (NULL, -1, 0).
  */
 #ifndef PERFSAGE_COMPONENT_H
 #define PERFSAGE_COMPONENT_H
@@ -37,7 +38,7 @@ enum ps_component_type {
 enum ps_core_kind {
 	PS_CORE_KIND_UNKNOWN = 0, /* one kind only, or not known */
 	PS_CORE_KIND_EFFICIENT,   /* the least powerful kind (E core, LITTLE) */
-	PS_CORE_KIND_MIDDLE,      /* any kind between the two */
+	PS_CORE_KIND_MIDDLE,      /* any kind between these two */
 	PS_CORE_KIND_PERFORMANCE  /* the most powerful kind (P core, big) */
 };
 
@@ -53,16 +54,16 @@ PS_PUBLIC enum ps_component_type ps_component_type(const struct ps_component *co
 PS_PUBLIC const char *ps_component_type_name(enum ps_component_type type);
 
 /**
- * The operating system's number of a component; -1 where it has none.
+ * The operating system's number of a component; -1 if the component has none.
  *
- * It is the CPU number of a Thread, and the node number of a NUMA node.
+ * For a Thread it is the CPU number, and for a NUMA node the node number.
  */
 PS_PUBLIC int ps_component_os_id(const struct ps_component *component);
 
 /**
  * The number among the components of the same type, in tree order, from 0.
  *
- * Caches are numbered within their level.
+ * Caches are numbered within their level. The unknown Thread has -1.
  */
 PS_PUBLIC int ps_component_logical_id(const struct ps_component *component);
 
@@ -123,7 +124,8 @@ PS_PUBLIC const char *ps_component_attribute(const struct ps_component *componen
  * True if this process may use the component, or one of its CPUs.
  *
  * It is false for the unknown Thread, and for CPUs and NUMA nodes outside the
- * cpuset: of the process that wrote it, if the tree is a file's.
+ * cpuset. In the tree of a file this is the cpuset of the process that wrote the
+ * file.
  */
 PS_PUBLIC int ps_component_is_allowed(const struct ps_component *component);
 
@@ -157,7 +159,7 @@ PS_PUBLIC size_t ps_component_count(const struct ps_component *component,
 /**
  * Finds a component by its type and operating system's number.
  *
- * component - searched are this one and all below it
+ * component - the call searches this component and all components below it
  * type - the type
  * os_id - the number that ps_component_os_id gives
  *
@@ -169,7 +171,7 @@ PS_PUBLIC struct ps_component *ps_component_find(const struct ps_component *comp
 /**
  * Finds a component by its type and logical number.
  *
- * component - searched are this one and all below it
+ * component - the call searches this component and all components below it
  * type - the type
  * cache_level - the level of a cache, as caches are numbered within it; else 0
  * logical_id - the number that ps_component_logical_id gives
@@ -185,8 +187,8 @@ PS_PUBLIC struct ps_component *ps_component_find_logical(const struct ps_compone
  *
  * component - where to begin; a component isn't its own ancestor
  * type - the ancestor's type; for PS_COMPONENT_NUMA the call gives the first
- *     node local to the component (n=1), or a further one (HBM beside DDR)
- * n - 1 is the nearest ancestor, 2 the one above it
+ *     node local to the component (n=1), or a further node (HBM beside DDR)
+ * n - 1 is the nearest ancestor, 2 the next ancestor above
  *
  * Returns NULL if there is none.
  */
@@ -212,8 +214,8 @@ PS_PUBLIC int ps_component_for_each(struct ps_component *component,
 /**
  * Adds up an event over all Threads below a component.
  *
- * For each event set that counted it, the parts of its latest reading are
- * added. An event whose scope is wider than a hardware thread counts once for
+ * For each event set that counted the event, the parts of the set's latest reading
+ * are added. An event whose scope is wider than a hardware thread counts once for
  * each core, cache or package.
  *
  * component - any
@@ -240,13 +242,13 @@ PS_PUBLIC int ps_component_total(const struct ps_component *component, const cha
  * Adds up an event over all Threads below a component, of the readings with one
  * timestamp.
  *
- * If several event sets have readings with this timestamp, all are added up;
- * ps_eventset_reading gives that of one set. An event whose scope is wider than
- * a hardware thread counts once for each core, cache or package.
+ * If several event sets have readings with this timestamp, all of these readings
+ * are added up; ps_eventset_reading gives the reading of one set. An event whose
+ * scope is wider than a hardware thread counts once for each core, cache or package.
  *
  * component - any
  * event - the name that is shown, or the one under which the event was added
- * timestamp - the readings'; not 0
+ * timestamp - the timestamp of the readings; not 0
  * out - receives the sum, with the weakest status and attribution of the parts;
  *     untouched on failure
  *
@@ -254,7 +256,7 @@ PS_PUBLIC int ps_component_total(const struct ps_component *component, const cha
  *   PS_EINVAL - an argument is NULL, or timestamp is 0
  *   PS_ENOEVNT - no event set has counted such an event
  *   PS_ENOEVST - the event was counted, but no reading with this timestamp has
- *       a part of it below the component
+ *       a part of the event below the component
  *   PS_EINVAL_DOM - the event's scope is wider than the component
  *
  * Threads as for ps_component_total. Cost: O(log readings) for each event set
