@@ -47,8 +47,8 @@ struct ps_log_record {
 	size_t size;     /* sizeof(struct ps_log_record), set by the caller */
 	size_t stream;   /* index */
 	uint64_t number; /* in its stream, from 0 */
-	uint32_t points; /* points that were taken for this record; other points keep their values */
-	uint32_t fields; /* fields that were set for this record; other fields keep their values */
+	uint32_t points; /* points that were taken for this record; others keep their values */
+	uint32_t fields; /* fields that were set for this record; others keep their values */
 };
 
 /** The value of a field. */

@@ -99,8 +99,9 @@ struct ps_session_stats {
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
-	/* With PS_SESSION_CLOSE: rings where it is possible that records were lost and not reported.
-	 * These records are not in lost. Otherwise 0, because the kernel counts the lost records */
+	/* With PS_SESSION_CLOSE: rings where it is possible that records were lost and not
+	 * reported. These records are not in lost. Otherwise 0, because the kernel counts the lost
+	 * records */
 	uint64_t full_rings;
 	/* Samples with the id of another session's or sampler's event, if several events of this
 	 * session can have written them: neither given to the listener nor in a sum */
@@ -185,8 +186,8 @@ PS_PUBLIC int ps_session_start(struct ps_session *session);
  *
  * ps_session_run and ps_session_poll can find more missed tasks: also a task that began a program
  * which the kernel doesn't observe (see ps_session_count), if the task still exists when its EXIT
- * record is read. A missed task stays missed. It is possible that tasks which it creates are missed,
- * too.
+ * record is read. A missed task stays missed. It is possible that the tasks which it creates are
+ * missed, too.
  *
  * tids - receives up to `capacity` numbers; the number of a process is that of its first thread
  *
