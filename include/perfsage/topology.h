@@ -17,7 +17,7 @@ extern "C" {
 
 /** Flags of ps_topology_load. */
 enum ps_topology_flag {
-	/* also what the cpuset forbids (is_allowed: 0); not what is offline */
+	/* also CPUs and NUMA nodes that the cpuset forbids (is_allowed: 0), but not offline ones */
 	PS_TOPOLOGY_WHOLE_MACHINE = 1 << 0
 };
 
@@ -35,8 +35,9 @@ struct ps_topology_options {
  * Loads the tree of this machine.
  *
  * hwloc's environment variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT,
- * ...) may replace it by another tree, which is then tried in a child process
- * first, as a file is. ps_topology_origin tells that.
+ * ...) can replace this tree by another tree. If such a variable is set, a child
+ * process first loads the tree as a trial, as with ps_topology_load_xml.
+ * ps_topology_origin tells whether the tree was replaced.
  *
  * out - receives the topology; release it with ps_topology_destroy; untouched
  *     on failure
@@ -44,8 +45,8 @@ struct ps_topology_options {
  *
  * Errors:
  *   PS_EINVAL - out is NULL; options has a wrong size or an unknown flag; the
- *       tree of hwloc's variables is damaged or too large, or hwloc refuses what
- *       they say
+ *       tree of hwloc's variables is damaged or too large, or hwloc refuses the
+ *       values of the variables
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - hwloc could not read the machine; ps_error_detail() gives its
  *       reason
@@ -53,8 +54,8 @@ struct ps_topology_options {
  *   PS_ECOUNT - the process has fewer than 3 free file descriptors, or the
  *       system's table of open files is full
  *
- * Any thread. Allocates. Cost: hwloc's own (about 1 ms on a small machine) and
- * a small share on top.
+ * Any thread. Allocates. Cost: little more than hwloc's own time (about 1 ms on a
+ * small machine).
  */
 PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options);
 
@@ -62,17 +63,17 @@ PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topolog
  * Loads a tree from an XML file that hwloc wrote (lstopo,
  * hwloc-gather-topology).
  *
- * A damaged file can crash hwloc itself. So a child process first does all that
- * will be done with the file, and the call waits for it. The child may take 1
- * GB of memory, 15 s of CPU time and 120 s in all. The tree has the CPUs that
- * were not allowed to the process that wrote the file.
+ * A damaged file can crash hwloc itself. Therefore a child process first loads the
+ * file and uses the tree, and the call waits for the child. The limits of the child
+ * are 1 GB of memory, 15 s of CPU time and 120 s in all. The tree also has the CPUs
+ * that were not allowed to the process that wrote the file.
  *
  * out - receives the topology; untouched on failure
  * path - the file
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, or the file isn't hwloc's XML, is damaged
- *       or needs more than that
+ *   PS_EINVAL - an argument is NULL; or the file isn't hwloc's XML, is damaged,
+ *       has 64 MiB or more, or the child reached a limit
  *   PS_ESYS - the file can't be read (ps_error_detail() names the path and the
  *       reason), or no child process could be created
  *   PS_ENOMEM - out of memory
@@ -100,11 +101,11 @@ PS_PUBLIC int ps_topology_load_synthetic(struct ps_topology **out, const char *d
 /**
  * Releases the tree and all readings in it.
  *
- * Event sets that still refer to it stay valid, and may be destroyed later:
- * their readings into this topology then fail with PS_EINVAL.
+ * Event sets that still refer to the topology stay valid, and may be destroyed
+ * later. New readings of these sets into this topology fail with PS_EINVAL.
  *
- * topology - NULL is ignored. No other thread may be using it or its
- *     components.
+ * topology - NULL is ignored. No other thread may use the topology or its
+ *     components during the call.
  */
 PS_PUBLIC void ps_topology_destroy(struct ps_topology *topology);
 
@@ -112,13 +113,12 @@ PS_PUBLIC void ps_topology_destroy(struct ps_topology *topology);
  * Drops the readings of all event sets that were destroyed, and releases their
  * memory.
  *
- * They are then in no total, look-up or output any more, and names that
+ * After the call, these readings are in no total, look-up or output. Names that
  * ps_thread_event_name gave are invalid. Sets that are not destroyed keep all
- * their readings, and running ones go on counting: destroy those that are to
- * leave nothing behind.
+ * their readings, and running sets go on counting.
  *
- * topology - no other thread may be in a call on it, on its components, or on a
- *     set that has readings in it
+ * topology - no other thread may be in a call on the topology, on its components,
+ *     or on a set that has readings in the topology
  *
  * Errors:
  *   PS_EINVAL - topology is NULL
@@ -132,10 +132,10 @@ PS_PUBLIC int ps_topology_clear_readings(struct ps_topology *topology);
 /**
  * The source of a tree that isn't this machine's.
  *
- * Returns the path of a file, a synthetic description, or hwloc's environment
- * variables that put another tree in this one's place, such as
- * "HWLOC_XMLFILE=server.xml". It is NULL if the tree is this machine's, and for
- * NULL. The string lives as long as the topology.
+ * Returns the path of a file, a synthetic description, or the hwloc environment
+ * variables that replaced this machine's tree, such as "HWLOC_XMLFILE=server.xml".
+ * Returns NULL if the tree is this machine's, and for NULL. The string lives as long
+ * as the topology.
  */
 PS_PUBLIC const char *ps_topology_origin(const struct ps_topology *topology);
 
@@ -152,7 +152,7 @@ PS_PUBLIC struct ps_component *ps_topology_root(const struct ps_topology *topolo
 PS_PUBLIC struct ps_thread *ps_topology_thread(const struct ps_topology *topology, int cpu);
 
 /**
- * The Thread that holds what was counted on CPUs that the tree doesn't know.
+ * The Thread that holds the counts of CPUs that the tree doesn't know.
  *
  * Its CPU number is -1. NULL if topology is NULL.
  */
