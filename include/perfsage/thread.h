@@ -2,14 +2,14 @@
 /*
  * A Thread component: one hardware thread (hwloc's PU, Linux's CPU).
  *
- * It holds an attribute map: for each event the timestamped parts that were
+ * A Thread holds an attribute map: for each event the timestamped parts that were
  * counted there.
  *
  * Any thread may make these calls, also while event sets store readings: no
- * lock is taken, and a value is never torn. None allocates or makes a system
- * call, except for printing; a look-up that waits for a reading that is being
- * written may sleep. Not for signal handlers: a look-up waits for a
- * reading that is being written, and a handler may have interrupted it.
+ * lock is taken, and a value is never torn. Only ps_thread_print allocates. A
+ * look-up waits while a set is storing a reading, and sometimes sleeps. Other
+ * look-ups make no system call. Not for signal handlers: a set that the handler
+ * interrupted would never finish storing.
  */
 #ifndef PERFSAGE_THREAD_H
 #define PERFSAGE_THREAD_H
@@ -28,12 +28,12 @@ PS_PUBLIC int ps_thread_cpu(const struct ps_thread *thread);
 PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *thread);
 
 /**
- * Looks up what was counted of an event on this Thread. If several event sets
- * have a part with this timestamp, it adds them.
+ * Looks up the part of an event on this Thread. If several event sets have a part
+ * with this timestamp, the call adds these parts.
  *
  * thread - where to look
  * event - the name that is shown, or the one under which the event was added
- * timestamp - the reading's; 0: the latest that this Thread holds
+ * timestamp - of the reading; 0: the latest reading that this Thread holds
  * out - receives the part; untouched on failure. A stored zero is PS_OK with
  *     value 0.
  *
@@ -43,7 +43,7 @@ PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *threa
  *   PS_ENOEVST - the event was counted here, but no reading has this timestamp
  *
  * Cost for each event set that met this Thread: O(1) for the latest, O(log
- * readings) by timestamp. A name that is not the shown one costs a look at all
+ * readings) by timestamp. A name that is not the shown name costs a look at all
  * event sets in addition.
  */
 PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *event,
@@ -51,7 +51,7 @@ PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *even
 
 /**
  * Copies the parts of an event on this Thread, oldest first. Parts of several
- * sets with the same timestamp become one.
+ * sets with the same timestamp become one part.
  *
  * thread - where to look
  * event - the name that is shown, or the one under which the event was added
@@ -69,7 +69,7 @@ PS_PUBLIC int ps_thread_readings(const struct ps_thread *thread, const char *eve
                                  struct ps_value *out, size_t capacity, size_t *count);
 
 /**
- * The number of an event's readings that a bounded history has dropped here.
+ * The number of an event's parts on this Thread that bounded histories have dropped.
  *
  * See ps_eventset_set_history.
  */
@@ -79,7 +79,7 @@ PS_PUBLIC uint64_t ps_thread_dropped(const struct ps_thread *thread, const char 
 PS_PUBLIC size_t ps_thread_event_count(const struct ps_thread *thread);
 
 /**
- * The name of one of these events, in the order in which they came.
+ * The name of one of the events that this Thread has parts of.
  *
  * index - 0 to ps_thread_event_count - 1; NULL is returned beyond the last
  *
