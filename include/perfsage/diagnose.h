@@ -2,9 +2,9 @@
 /*
  * What can be counted on this machine by this user, and what prevents it.
  *
- * The answer is a list of findings. Each was measured by a probe; it names the
- * step that solves the problem, and who must take it. The command `perfsage
- * doctor` prints them.
+ * The answer is a list of findings. Each finding was measured by a probe. A finding
+ * names the remedy that solves the problem, and who must apply the remedy. The
+ * command `perfsage doctor` prints the findings.
  */
 #ifndef PERFSAGE_DIAGNOSE_H
 #define PERFSAGE_DIAGNOSE_H
@@ -18,34 +18,35 @@ extern "C" {
 
 /** The state of one finding. */
 enum ps_finding_state {
-	PS_FINDING_GOOD = 0, /* nothing prevents it */
-	PS_FINDING_LIMITED,  /* it works, but not all of it */
-	PS_FINDING_BLOCKED,  /* it is there, and something forbids or prevents its use */
+	PS_FINDING_GOOD = 0, /* nothing prevents the use of what was examined */
+	PS_FINDING_LIMITED,  /* a part works */
+	PS_FINDING_BLOCKED,  /* something forbids or prevents the use */
 	PS_FINDING_ABSENT,   /* this machine, kernel or build doesn't have it */
 	PS_FINDING_UNKNOWN   /* it could not be examined; the fact says why */
 };
 
-/** Who must take the step that solves the problem. */
+/** Who must apply the remedy. */
 enum ps_remedy_by {
 	PS_REMEDY_BY_NOBODY = 0,      /* there is nothing to do, or nothing that would help */
 	PS_REMEDY_BY_YOU,             /* the user, without privileges */
 	PS_REMEDY_BY_ADMINISTRATOR,   /* root of this machine */
-	PS_REMEDY_BY_CONTAINER_OWNER, /* whoever starts the container, or the job */
-	PS_REMEDY_BY_HOST_OWNER       /* whoever runs the host of the virtual machine */
+	PS_REMEDY_BY_CONTAINER_OWNER, /* the person who starts the container, or the job */
+	PS_REMEDY_BY_HOST_OWNER       /* the person who runs the virtual machine's host */
 };
 
 /** One finding. Its strings are valid until visit returns; none is NULL. */
 struct ps_finding {
-	const char *name; /* which: "kernel", "permission", ..., "event"; these names are stable */
-	const char *subject; /* of an "event": its name, or "default events"; else "" */
+	const char *name; /* the step: "kernel", "permission", ..., "event"; the names are stable */
+	const char
+	    *subject; /* in the step "event": the event's name, or "default events"; else "" */
 	enum ps_finding_state state;
-	int code;           /* of an "event" and of "together": PS_OK or its error */
-	const char *fact;   /* what was measured: a sentence or several */
-	const char *remedy; /* the exact command, or the step without one; "" if there is none */
-	const char *gain;   /* what the remedy brings; "" if there is none */
+	int code;           /* in the steps "event" and "together": PS_OK or the error */
+	const char *fact;   /* what was measured, in sentences */
+	const char *remedy; /* the exact command, or else a sentence; "" if there is no remedy */
+	const char *gain;   /* what the remedy brings; "" if there is no remedy */
 	enum ps_remedy_by by;
-	/* the command or step that keeps the remedy after the next boot or login; "" if the remedy
-	 * lasts, or there is none */
+	/* the command or sentence that keeps the remedy after the next boot or login; "" if the
+	 * remedy lasts, or if there is no remedy */
 	const char *lasting;
 };
 
@@ -57,8 +58,8 @@ struct ps_finding {
 struct ps_diagnose_options {
 	size_t size;               /* sizeof(struct ps_diagnose_options) */
 	const char *const *events; /* the requested events, as ps_eventset_add takes them */
-	size_t event_count;        /* 0: those of ps_eventset_add_default */
-	int asks_papi;             /* not 0: initialises PAPI for the probe, if nobody has */
+	size_t event_count;        /* 0: the events of ps_eventset_add_default */
+	int asks_papi;             /* not 0: initialises PAPI, if the program has not done so */
 };
 
 /**
@@ -87,11 +88,11 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  * options - NULL for the defaults
  * visit - called for each finding, in a fixed order, in the calling thread;
  *     returns 0 to go on; any other number ends the diagnosis and is returned.
- *     It must not call ps_diagnose.
+ *     visit must not call ps_diagnose.
  * context - handed through to visit
  *
  * Returns PS_OK if all requested events can be counted, by themselves and
- * together.
+ * together, and hwloc's variables name no tree or a tree that can be loaded.
  *
  * Errors:
  *   PS_EINVAL - visit is NULL, options has a wrong size, an event name is NULL,
@@ -100,7 +101,7 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  *   the code of the first event that can't be counted, as ps_eventset_add or
  *       ps_start gives it (PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP,
  *       PS_EINVAL_DOM, PS_ENOCNTR, PS_ECOUNT, PS_ESYS), or the code with which
- *       all of them fail together
+ *       the events fail together
  *   the code of ps_topology_load, where hwloc's variables (HWLOC_XMLFILE,
  *       HWLOC_SYNTHETIC) name a tree that can't be loaded
  *
