@@ -4,7 +4,7 @@
  * struct perf_event_attr is set and read by its name.
  *
  * An attr is made from an event's name. A sampler (<perfsage/sampler.h>) opens it; an event set
- * counts with it. It may be changed or destroyed after that: both keep copies.
+ * counts with it. The sampler and the set keep copies: the attr may be changed or destroyed then.
  */
 #ifndef PERFSAGE_ATTR_H
 #define PERFSAGE_ATTR_H
@@ -28,8 +28,8 @@ enum ps_attr_field {
 	PS_ATTR_TYPE = 0,
 	PS_ATTR_SIZE, /* only read: the library tells the kernel the size */
 	PS_ATTR_CONFIG,
-	PS_ATTR_SAMPLE_PERIOD, /* a union with sample_freq: setting one of them sets freq */
-	PS_ATTR_SAMPLE_FREQ,
+	PS_ATTR_SAMPLE_PERIOD, /* a union with sample_freq; this field sets freq to 0 */
+	PS_ATTR_SAMPLE_FREQ,   /* sets freq to 1 */
 	PS_ATTR_SAMPLE_TYPE,
 	PS_ATTR_READ_FORMAT,
 	PS_ATTR_DISABLED, /* 1 in a new attr: the sampler's start enables the event */
@@ -71,8 +71,8 @@ enum ps_attr_field {
 	PS_ATTR_SIGTRAP,
 	PS_ATTR_DEFER_CALLCHAIN,
 	PS_ATTR_DEFER_OUTPUT,
-	PS_ATTR_WAKEUP_EVENTS, /* a union with wakeup_watermark: setting one sets watermark */
-	PS_ATTR_WAKEUP_WATERMARK,
+	PS_ATTR_WAKEUP_EVENTS, /* a union with wakeup_watermark; this field sets watermark to 0 */
+	PS_ATTR_WAKEUP_WATERMARK, /* sets watermark to 1 */
 	PS_ATTR_BP_TYPE,
 	PS_ATTR_BP_ADDR, /* a union: bp_addr, kprobe_func, uprobe_path, config1 */
 	PS_ATTR_KPROBE_FUNC,
@@ -111,7 +111,7 @@ PS_PUBLIC const char *ps_attr_field_name(enum ps_attr_field field);
 /**
  * Makes an attr from an event's name. Nothing is opened.
  *
- * The event's encoding and what its modifiers say are set; disabled is 1; all other fields are 0.
+ * The event's encoding and its modifiers are set; disabled is 1; all other fields are 0.
  *
  * out - receives the attr; release it with ps_attr_destroy
  * event - any name that ps_eventset_add takes
@@ -131,7 +131,7 @@ PS_PUBLIC int ps_attr_create(struct ps_attr **out, const char *event);
 /**
  * Makes a copy.
  *
- * out - receives it; release it with ps_attr_destroy
+ * out - receives the copy; release it with ps_attr_destroy
  * model - any attr; it isn't changed
  *
  * Errors:
@@ -144,16 +144,16 @@ PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
  * Sets a field.
  *
  * Setting sample_period clears freq, and sample_freq sets it; wakeup_events clears watermark, and
- * wakeup_watermark sets it. Setting one of exclude_user, exclude_kernel and exclude_hv, whatever
- * the value, says that the event is meant for just these: else it falls back to user space where
- * the caller may not count the kernel, as in an event set. Setting a part of the encoding (type,
- * config to config4, bp_*) of an event that each kind of cores encodes in its own way makes it an
- * event of this one encoding.
+ * wakeup_watermark sets it. If exclude_user, exclude_kernel or exclude_hv is set to any value, the
+ * event does not fall back to user space. Otherwise the event falls back to user space if the
+ * caller may not count the kernel, as in an event set. On a machine with several kinds of cores an
+ * event can have one encoding for each kind. If a part of the encoding (type, config to config4,
+ * bp_*) is set, the event has only this one encoding.
  *
  * attr - not in use by another thread
- * field - which
+ * field - the field
  * value - within the field's width; a string's address (kprobe_func, uprobe_path) must stay valid
- *     as long as the attr, its copies, and what was made of them
+ *     as long as the attr, its copies, and the sets and samplers made with them
  *
  * Errors; the attr is then as before:
  *   PS_EINVAL - attr is NULL
@@ -163,15 +163,15 @@ PS_PUBLIC int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model);
  *       Linux 5.13)
  *   PS_EPERM, PS_ECOUNT, PS_ESYS - field is PS_ATTR_TYPE: a file of the PMU can't be read
  *
- * Cost: no system call; but for type, which looks the PMU up under /sys.
+ * Cost: no system call, except for type: the call looks up the PMU under /sys.
  */
 PS_PUBLIC int ps_attr_set(struct ps_attr *attr, enum ps_attr_field field, uint64_t value);
 
 /**
  * Reads a field.
  *
- * sample_period and sample_freq share a place in the kernel's struct, as do wakeup_events and
- * wakeup_watermark: the one that is not meant is 0.
+ * sample_period and sample_freq share a place in the kernel's struct, and so do wakeup_events and
+ * wakeup_watermark. The field that the flag (freq, watermark) does not choose is 0.
  *
  * attr, field - as for ps_attr_set
  * out - receives the value
@@ -185,11 +185,12 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
 /**
  * Finds out whether this kernel, PMU and user take the attr, and which field is refused if not.
  *
- * The event is opened for the calling thread (an event of a PMU that counts CPUs: for the CPU that
- * it runs on), disabled, and closed. If that is refused, it is opened again with fields put back to
- * what ps_attr_create made them, until the one is found without which it would be taken. Fields
- * that the kernel accepts and ignores are refused, too: precise_ip of an event without a PMU, and
- * fields that need another one (branch_sample_type needs PERF_SAMPLE_BRANCH_STACK in sample_type).
+ * The event is opened, disabled, for the calling thread, and closed. An event of a PMU that counts
+ * CPUs is opened for the thread's CPU. If the kernel refuses the event, the call puts fields back
+ * to the values of ps_attr_create, until it has found the field without which the event can be
+ * opened. Fields that the kernel accepts and ignores are refused, too: precise_ip of an event
+ * without a PMU, and fields that need another field (branch_sample_type needs
+ * PERF_SAMPLE_BRANCH_STACK in sample_type).
  *
  * attr - any
  * refused - NULL, or receives the field: with PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ENOCNTR and
@@ -201,8 +202,8 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
  *       which bit of a mask, and by which errno
  *   PS_EPERM - this user may not ask for the field's value; ps_error_detail() says what permits it.
  *       PS_ATTR_EXCLUDE_KERNEL: the kernel may not be observed, so exclude it
- *   PS_ECOMBO - the field has no effect without another one
- *   PS_EINVAL_DOM - the attr excludes where the event happens; or as ps_eventset_add
+ *   PS_ECOMBO - the field has no effect without another field
+ *   PS_EINVAL_DOM - the attr excludes all that the event counts; or as ps_eventset_add
  *   PS_ENOCNTR - every counter that could count the event is taken; refused is PS_ATTR_TYPE
  *   PS_ECOUNT, PS_ENOMEM, PS_ESYS - the check itself failed
  *
@@ -231,11 +232,11 @@ PS_PUBLIC int ps_attr_kernel_size(size_t *out);
  * Adds an event to a set as an attr describes it.
  *
  * The set decides what is inherited, when counting begins, and what a reading holds. So these
- * fields of the attr must be as ps_attr_create made them: disabled, read_format, inherit and its
- * kin, enable_on_exec, clockid, and all that makes the kernel write samples or other records, which
- * is a sampler's. A sample_period may be set if sigtrap is set. An event that is pinned or
- * exclusive leads its group. Of several in one group (ps_eventset_group) the first one leads, and
- * no software event leads events of the cores' PMU: the kernel pins a group as a whole.
+ * fields of the attr must have the values of ps_attr_create: disabled, read_format, inherit,
+ * inherit_stat, inherit_thread, enable_on_exec, clockid, and all fields that make the kernel write
+ * samples or other records. A sample_period may be set if sigtrap is set. An event that is pinned
+ * or exclusive leads its group. If several such events are in one group (ps_eventset_group), the
+ * first of them leads. A software event does not lead events of the cores' PMU.
  *
  * set - a set that isn't running
  * attr - any; the set keeps a copy. The event has the name that ps_attr_create was given
