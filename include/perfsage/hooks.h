@@ -5,9 +5,9 @@
  * Every system call that perfsage makes to count goes through this table, and
  * so does every file that perfsage reads under /proc, /sys and /run. A test
  * replaces entries to script counters, to make calls fail, or to show another
- * machine. So it can test instrumented code where there is no PMU.
+ * machine. Tests of instrumented code therefore need no PMU.
  *
- * A function that is named after a system call does what that call does, and
+ * A function that is named after a system call does the same as that call, and
  * sets errno on failure. No function may be left by thread cancellation, as by
  * pthread_cancel in the C library's read(2): a call of the library would stay
  * half done. The default functions are no cancellation points.
@@ -68,7 +68,7 @@ struct ps_hooks {
 	struct {
 		int (*pipe)(int ends[2], int flags); /* pipe2 */
 		ssize_t (*write)(int fd, const void *buffer, size_t size_bytes);
-		/* Is a descriptor still that pipe's? */
+		/* to see whether a descriptor still belongs to that pipe */
 		int (*fstat)(int fd, struct stat *status);
 	} wake; /* what wakes a thread that polls */
 
@@ -86,16 +86,17 @@ PS_PUBLIC const struct ps_hooks *ps_hooks_default(void);
  * Replaces the table.
  *
  * Call it while no other thread uses the library, and no event set or topology
- * is alive: objects made through one table must be released through the same.
+ * is alive: an object that was made through one table must be released through the
+ * same table.
  *
  * hooks - NULL brings back the default. For entries that are NULL the default
- *     is used. A table of an older version is smaller; for entries that it
- *     lacks the default is used. A table of a newer version is larger; it is
- *     accepted if all entries that this library lacks are NULL.
+ *     is used. A table of an older version is smaller; for entries that this table
+ *     lacks the default is used. A table of a newer version is larger; this table is
+ *     accepted if all entries that the library lacks are NULL.
  *
  * Errors:
- *   PS_EINVAL - the size is not that of any table, or the library is too old
- *       for what the table replaces
+ *   PS_EINVAL - the size is not the size of any version of the table; or the table
+ *       is newer than the library, and replaces functions that the library lacks
  */
 PS_PUBLIC int ps_hooks_set(const struct ps_hooks *hooks);
 
