@@ -12,7 +12,7 @@ extern "C" {
 
 /** One known event. The strings live during the visit only; none is NULL. */
 struct ps_event_info {
-	size_t size;      /* the library's sizeof; later versions may have more members */
+	size_t size;      /* the library's sizeof; later versions can have more members */
 	const char *name; /* as ps_eventset_add takes it; "chip=?": the user gives the value */
 	const char *pmu;  /* "cpu", "msr", "tracepoint"; libpfm4's: "amd64_fam19h_zen4" */
 	const char *description; /* "" if none is known */
@@ -26,15 +26,16 @@ struct ps_event_info {
  * These are perf's generic hardware, cache and software events, the named
  * events of the machine's PMUs, tracepoints, and libpfm4's events of these
  * PMUs. The names of one source come together, in no order. Raw codes,
- * breakpoints and probes have no list. Sources that this user may not read are
- * left out: tracepoints, where tracefs isn't mounted or belongs to root.
+ * breakpoints and probes are not in the list. Sources that this user cannot read
+ * are left out: for example tracepoints, if tracefs isn't mounted or belongs to
+ * root.
  *
- * A known name cannot always be counted here, by this user: ps_eventset_add
- * finds that out.
+ * Not every event of the list can be counted here by this user: ps_eventset_add
+ * finds out whether an event can be counted.
  *
  * visit - returns 0 to go on; any other number ends the walk and is returned.
- *     Let it return positive numbers: negative ones look like errors. It may
- *     call the library, but not this function.
+ *     Let visit return positive numbers: negative numbers look like errors. visit
+ *     may call the library, but not this function.
  * context - handed through to visit
  *
  * Returns 0 after a whole walk.
@@ -45,8 +46,9 @@ struct ps_event_info {
  *   PS_ESYS - a file of sysfs can't be read
  *   PS_ENOMEM - out of memory
  *
- * Any thread. Cost: one or two files for each tracepoint and each named event of
- * a PMU; tens of milliseconds where there are thousands of tracepoints.
+ * Any thread. Cost: the call reads one or two files for each tracepoint and each
+ * named event of a PMU; with thousands of tracepoints this takes tens of
+ * milliseconds.
  */
 PS_PUBLIC int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context),
                                 void *context);
