@@ -61,12 +61,12 @@ PS_PUBLIC const char *ps_strerror(int code);
  * The calling thread's last failure as one sentence to act on.
  *
  * The sentence names the event, call, errno and setting, and the command that
- * solves it. It is one line of UTF-8; in a name that it quotes, '?' replaces
- * characters that a terminal must not get.
+ * helps, as far as these matter. It is one line of UTF-8. In a quoted name, '?'
+ * replaces characters that must not be sent to a terminal.
  *
  * Returns a string owned by the library, never NULL; "" if nothing has failed
- * in this thread yet. It stays valid, and unchanged, until the next perfsage
- * call in the same thread that fails, or in which something fails that it tried.
+ * in this thread yet. The string stays valid and unchanged until the next perfsage
+ * call in the same thread that fails, or that contains a failed attempt.
  * No system call.
  */
 PS_PUBLIC const char *ps_error_detail(void);
