@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** The version of the library that runs, such as "0.1.0". A constant string. */
+/** The version of the library that runs, such as "0.1.0". Returns a constant string. */
 PS_PUBLIC const char *ps_version(void);
 
 #ifdef __cplusplus
