@@ -26,17 +26,16 @@ enum ps_read_path {
  * The path by which the set's counters are read.
  *
  * The library takes the cheapest path that the kernel permits.
- * PS_READ_PATH_USER: all groups of the set are read in user space while the
- * thread runs with them on the hardware. A group that waits for its turn, or
- * that was counted on another CPU before the thread moved, is read by read(2).
+ * PS_READ_PATH_USER: all groups of the set are read in user space while they are
+ * on the hardware and the thread stays on its CPU. A group that waits for its turn,
+ * or that was counted on another CPU before the thread moved, is read by read(2).
  * The values are the same.
  *
- * set - any; NULL gives PS_READ_PATH_SYSCALL, as does a set whose events are
- *     not open
- * why - may be NULL; receives a sentence on why the path isn't a cheaper one,
- *     and what would permit it; "" if it is the cheapest. The sentence is valid
- *     until the next ps_start, or the next call that changes or destroys the
- *     set.
+ * set - any; NULL and a set whose events are not open give PS_READ_PATH_SYSCALL
+ * why - may be NULL; receives a sentence on why the library does not take a cheaper
+ *     path, and what would permit a cheaper path; "" if there is no cheaper path.
+ *     The sentence is valid until the next ps_start, or the next call that changes
+ *     or destroys the set.
  *
  * Any thread, while no other call on the set is under way. Costs nothing.
  */
@@ -56,16 +55,17 @@ struct ps_overhead {
  * Measures what one reading of this set costs here.
  *
  * The first call after the events were opened makes about 1100 readings of the
- * set's counters: whole ps_read calls, into a topology of its own. It takes
- * about as long as these readings. It keeps the median of 16 batches. Caches
- * are warm then; a reading costs more in a program that has used them for other
- * things.
+ * set's counters: whole ps_read calls, into a topology of its own. The call takes
+ * about as long as these readings, and keeps the median of 16 batches. Caches are
+ * warm during the measurement; a reading costs more in a program that has used the
+ * caches for other data.
  *
- * The set's readings and counts are not touched. A set that counts the calling
- * thread, as its own or by ps_eventset_attach_tid, leaves out the measurement.
+ * The measurement changes no reading of the set. A set that counts the calling
+ * thread, as its owner or by ps_eventset_attach_tid, does not count the measurement.
  * A running set attached to a CPU, or to a process or control group that the
- * caller belongs to, counts it like other work. A set that isn't running is
- * started for the measurement, and stopped.
+ * caller belongs to, counts the measurement like other work. A set that isn't
+ * running is started for the measurement, and stopped again: it does not count the
+ * measurement.
  *
  * set - a set that the caller may read with ps_read
  * out - receives the cost and the number of readings; untouched on failure
@@ -73,8 +73,8 @@ struct ps_overhead {
  * Errors, and those of ps_start and ps_read:
  *   PS_EINVAL - an argument is NULL, the set is empty, or it belongs to
  *       another, living thread
- *   PS_ENOSUPP - a stopped set that keeps tasks apart (ps_eventset_set_tasks):
- *       the measurement's counts would be taken for the tasks'
+ *   PS_ENOSUPP - the set keeps tasks apart (ps_eventset_set_tasks) and isn't
+ *       running: the counts of the measurement would be mixed with those of the tasks
  *   PS_PARTIAL - a counter is in the error state
  */
 PS_PUBLIC int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out);
