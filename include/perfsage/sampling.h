@@ -10,21 +10,20 @@ extern "C" {
 #endif
 
 /**
- * Samples a region: one visit in so many is counted, chosen at random.
+ * Samples a region: one visit in `one_in` is counted, chosen at random.
  *
- * A visit that isn't counted costs some nanoseconds; regions inside it aren't
- * counted either. ps_path_value extrapolates by the number of visits, which is
- * exact, and labels the value: PS_STATUS_SCALED, PS_VALUE_SAMPLED. The coverage
- * is the fraction of the extrapolated enabled time that was counted. It is the
- * fraction of the visits that was counted, if the event always had a counter and
- * the rate did not change. ps_path_visits gives exact numbers of visits. What is
- * added to a path is taken off the path around it, so the sum of all paths stays
- * what the kernel counted.
- * A path of which no visit was counted has no value.
+ * A visit that isn't counted costs some nanoseconds. Regions inside such a visit
+ * aren't counted either. ps_path_value extrapolates by the number of visits, which
+ * is exact, and labels the value: PS_STATUS_SCALED, PS_VALUE_SAMPLED. The coverage
+ * is the fraction of the extrapolated enabled time that was counted. If the event
+ * always had a counter and the rate did not change, the coverage is the fraction of
+ * the visits that was counted. ps_path_visits gives exact numbers of visits. What
+ * the extrapolation adds to a path is subtracted from the path around it, so the sum
+ * of all paths stays what the kernel counted, unless an estimate below 0 is shown as
+ * 0 (ps_sampling(3)). A path without a counted visit has no value.
  *
  * region - from ps_region_define
- * one_in - 1: each visit, as without this call; a budget may sample the region
- *     then
+ * one_in - 1: each visit is counted, unless a budget samples the region
  *
  * Errors:
  *   PS_EINVAL - region is NULL, or one_in is 0
@@ -37,14 +36,13 @@ extern "C" {
 PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
 
 /**
- * Sets what measuring may cost: a region that is visited so often that its
- * visits cost more is sampled.
+ * Sets a limit to the cost of measuring: a region whose visits cost more is sampled.
  *
  * The cost of a visit is measured when the profile begins to count a thread.
- * After every 64 counted visits of a path, the thread compares their cost with
- * the time that passed. If they cost too much, one visit in 2, 4, 8, ... is
- * counted from then on, in all threads. The other visits cost some nanoseconds
- * each, which the budget does not include.
+ * After every 64 counted visits of a path, the thread compares the cost of these
+ * visits with the time that passed. If the visits cost too much, one visit in 2, 4,
+ * 8, ... is counted from then on, in all threads. The other visits cost some
+ * nanoseconds each, which the budget does not include.
  *
  * profile - from ps_profile_create
  * percent - of the time that passes in a thread, for each path and for all paths
@@ -59,9 +57,10 @@ PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
 PS_PUBLIC int ps_profile_set_budget(struct ps_profile *profile, double percent);
 
 /**
- * Seeds the choice of visits in the threads that join from now on: with the same
+ * Seeds the choice of visits in the threads that join after the call: with the same
  * seed, and threads that join in the same order, the same visits are counted.
- * Without it each profile has its own.
+ * Without this call each profile has a seed of its own. With a budget, runs still
+ * differ.
  *
  * profile - from ps_profile_create
  * seed - any number
