@@ -15,8 +15,8 @@ extern "C" {
 /** What one unit of a kind of work costs, in units of the cost that was given: an estimate. */
 struct ps_unit_cost {
 	double value; /* NaN if the measurements don't determine it */
-	/* The standard error; NaN if there are no more measurements than unknowns that they
-	 * determine (rank), or if the cost is held at 0 */
+	/* The standard error; NaN if the measurements (rows) are not more than the unknowns that
+	 * they determine (rank), or if the cost is held at 0 */
 	double error;
 	/* The interval that has the true cost in 95 of 100 cases, if the errors of the measurements
 	 * are independent and normally distributed; NaN if `error` is NaN */
@@ -31,12 +31,13 @@ enum ps_unit_cost_flag {
 	PS_UNIT_COST_NON_NEGATIVE = 1 << 1
 };
 
-/** They say how the measurements are used. If all but size are 0, it is as by ps_unit_cost. */
+/** How the measurements are used. If all members but size are 0, ps_unit_cost_with does the same as
+ * ps_unit_cost. */
 struct ps_unit_cost_options {
 	size_t size;    /* sizeof(struct ps_unit_cost_options) */
 	unsigned flags; /* OR of enum ps_unit_cost_flag */
-	/* For each measurement: how much it counts, 0 or more. The inverse of the variance gives
-	 * the best estimate. NULL: all count alike. */
+	/* For each measurement: how much it counts, 0 or more. The inverse of the variance of its
+	 * cost gives the best estimate. NULL: all measurements count alike. */
 	const double *weights;
 };
 
@@ -44,14 +45,15 @@ struct ps_unit_cost_options {
 struct ps_unit_cost_fit {
 	size_t size; /* sizeof(struct ps_unit_cost_fit), set by the caller */
 	size_t rows; /* measurements that were used: those with a weight above 0 */
-	size_t rank; /* unknowns that these determine, without those that are held at 0 */
+	size_t rank; /* unknowns that these rows determine, without unknowns held at 0 */
 	struct ps_unit_cost constant; /* with PS_UNIT_COST_CONSTANT; else all 0 */
-	/* The standard deviation of what the costs don't explain, in the unit of the cost (times
-	 * the root of the weight); NaN if rows is not above rank */
+	/* The standard deviation of the residuals, in the unit of the cost (times the root of the
+	 * weight); NaN if rows is not above rank */
 	double residual;
-	/* The condition number of the work's columns, each scaled to length 1: a relative error of
-	 * the measurements may be so many times as large in the costs. 1: the columns are
-	 * orthogonal. Without what isn't determined or is held at 0; NaN if rank is 0 */
+	/* The condition number of the work's columns, each scaled to norm 1: the relative error of
+	 * the costs can be this number times the relative error of the measurements. 1: the columns
+	 * are orthogonal. Columns that aren't determined or whose cost is held at 0 are left out;
+	 * NaN if rank is 0 */
 	double condition;
 };
 
@@ -72,15 +74,15 @@ struct ps_unit_cost_fit {
  *
  * Returns PS_OK, or PS_PARTIAL if the rows don't determine the costs of some
  * columns. Such a column is 0 in all rows, or a sum of multiples of other columns.
- * These other columns are not determined either. The costs of all of them are NaN,
- * and ps_error_detail() names as many of their numbers, from 0 on, as it has room
- * for. The costs of all other columns are right.
+ * These other columns are not determined either. The costs of all undetermined
+ * columns are NaN, and ps_error_detail() names their numbers, from 0, as far as there
+ * is room. The costs of all other columns are right.
  *
  * Errors:
  *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
- *       than columns; a number isn't finite, or the numbers of a column are too
- *       large: the root of the sum of their squares is not a finite double
- *       (ps_error_detail() says where)
+ *       than columns; a number isn't finite; or the numbers of a column, or the
+ *       costs, are too large: the root of the sum of their squares is not a finite
+ *       double (ps_error_detail() says where)
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Allocates a copy of the numbers. Cost: with many rows in proportion
@@ -96,14 +98,14 @@ PS_PUBLIC int ps_unit_cost(const double *work, const double *cost, size_t rows, 
  * As ps_unit_cost, with options, and with more results.
  *
  * options - NULL: as ps_unit_cost
- * fit - receives more about the costs; NULL: it isn't needed; untouched where
- *     out is
+ * fit - NULL, or receives more about the costs; untouched on a failure other than
+ *     PS_PARTIAL
  *
  * Returns as ps_unit_cost. The constant has the number `columns` in a detail.
  *
- * A cost that would be below 0, but must not be, is held at 0; the others are
- * solved for without its column (C. L. Lawson and R. J. Hanson, "Solving Least
- * Squares Problems").
+ * With PS_UNIT_COST_NON_NEGATIVE a cost that would be below 0 is held at 0. The
+ * other costs are solved for without its column (C. L. Lawson and R. J. Hanson,
+ * "Solving Least Squares Problems").
  *
  * Errors: those of ps_unit_cost, and
  *   PS_EINVAL - a weight is below 0 or not finite; fewer rows with a weight above
