@@ -232,10 +232,56 @@ static int complete_group(struct ps__perf *perf, struct ps__instance *instance, 
 	return is_there ? PS_OK : stand_in(perf, instance, index);
 }
 
+/* The kernel has a PMU for each type of software events, and one for each of the two clocks. */
+static bool have_same_pmu(const struct ps__event *one, const struct ps__event *other)
+{
+	bool is_clock = ps__event_is_clock(&one->attr) || ps__event_is_clock(&other->attr);
+
+	return one->attr.type == other->attr.type &&
+	       (!is_clock || one->attr.config == other->attr.config);
+}
+
+static bool is_mixed(const struct ps__perf *perf, const struct ps__group *group)
+{
+	const struct ps__event *leader = &perf->events[group->members[0].event];
+
+	for (size_t place = 1; place < group->count; place++) {
+		if (!have_same_pmu(leader, &perf->events[group->members[place].event]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A software event that joins an enabled leader of another PMU does not count before the task's
+ * next switch: Linux 6.18 schedules the joining event's PMU anew, and the leader's PMU not. So
+ * another event of the leader's PMU comes, and goes again. doc/measurements has figures.
+ */
+static int wake_members(struct ps__perf *perf, const struct ps__instance *instance,
+                        const struct ps__group *group)
+{
+	size_t event = group->members[0].event;
+	struct ps__place place = place_of_group(instance, group);
+
+	if (!place.counts_at_once || group->stands_in || group->klass != PS__EVENT_CLASS_SOFTWARE ||
+	    !is_mixed(perf, group))
+		return PS_OK;
+	place.inherit = place.watches_execs = false;
+	int fd = ps__perf_open_event(&perf->events[event], place, -1);
+	if (fd >= 0)
+		ps__os.close(fd);
+	/* The task has ended. */
+	if (fd >= 0 || fd == -ESRCH)
+		return PS_OK;
+	return ps__perf_explain_event(perf, event, place.pid, -fd);
+}
+
 int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance)
 {
 	for (size_t index = 0; index < perf->base.groups; index++) {
 		int result = complete_group(perf, instance, index);
+		if (result == PS_OK)
+			result = wake_members(perf, instance, &instance->groups[index]);
 		if (result != PS_OK)
 			return result;
 	}

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One event is paused, the others of its group go on. The kernel can switch off any member but the
- * leader, which the whole group needs: a paused leader goes on in the hardware, its total is held,
- * and what came meanwhile is taken off when it is resumed. By then the set has taken the records of
- * the time before.
+ * leader, which the whole group needs. A paused leader goes on counting: its total is held, and
+ * what came meanwhile is taken off when it is resumed. By then the set has taken the records of the
+ * time before.
+ *
+ * The totals of software events are held, too. Linux 6.18 resumes a software event whose leader is
+ * of another PMU only at the task's next switch (doc/measurements).
  */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/attr.h"
 #include "store/recording.h"
 
 #include <string.h>
@@ -21,24 +25,29 @@ static size_t place_of_event(const struct ps__group *group, size_t event)
 	return place;
 }
 
-/* The count of a group's leader, in the kernel. */
-static int read_leader(struct ps__perf *perf, const struct ps__group *group, uint64_t *count)
+/* The count of a group's member, in the kernel. */
+static int read_member(struct ps__perf *perf, const struct ps__group *group, size_t place,
+                       uint64_t *count)
 {
+	const struct ps__member *member = &group->members[place];
+
 	/* Its CPU is offline: what it counted is carried. */
-	if (group->members[0].fd < 0) {
+	if (member->fd < 0) {
 		*count = 0;
 		return PS_OK;
 	}
-	ssize_t length =
-	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+	ssize_t length = ps__os_read_retried(member->fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
 		return ps__perf_fail_read(perf, group);
-	if ((size_t)length < 4 * sizeof *perf->buffer)
+	/* A group that was taken apart tells of one member alone. */
+	size_t at =
+	    (size_t)length < 4 * sizeof *perf->buffer || perf->buffer[0] == 1 ? 3 : 3 + place;
+	if ((size_t)length < (at + 1) * sizeof *perf->buffer)
 		return ps__fail(PS_ESYS,
 		                "'%s' can't be paused or resumed now: its group is in the error "
 		                "state, as no hardware counter is free for it",
-		                perf->events[group->members[0].event].name);
-	*count = perf->buffer[3];
+		                perf->events[member->event].name);
+	*count = perf->buffer[at];
 	return PS_OK;
 }
 
@@ -50,22 +59,32 @@ static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__gr
 	group->is_user_read = false;
 }
 
-static int hold_leader(struct ps__perf *perf, size_t instance, struct ps__group *group, bool pauses)
+/* Those whose signals must stop are switched off. */
+static bool holds_member(const struct ps__perf *perf, const struct ps__group *group, size_t place)
 {
-	struct ps__member *leader = &group->members[0];
+	const struct ps__event *event = &perf->events[group->members[place].event];
+
+	return place == 0 || (event->klass == PS__EVENT_CLASS_SOFTWARE &&
+	                      !ps__event_has_flag(event, PS__FLAG_SIGTRAP));
+}
+
+static int hold_member(struct ps__perf *perf, size_t instance, struct ps__group *group,
+                       size_t place, bool pauses)
+{
+	struct ps__member *member = &group->members[place];
 	uint64_t count = 0;
 
-	if (leader->is_held == pauses)
+	if (member->is_held == pauses)
 		return PS_OK;
-	int result = read_leader(perf, group, &count);
+	int result = read_member(perf, group, place, &count);
 	if (result != PS_OK)
 		return result;
 	read_by_groups(perf, instance, group);
 	if (pauses)
-		leader->held = count + leader->carry;
+		member->held = count + member->carry;
 	else
-		leader->carry = leader->held - count;
-	leader->is_held = pauses;
+		member->carry = member->held - count;
+	member->is_held = pauses;
 	return PS_OK;
 }
 
@@ -92,20 +111,25 @@ static int pause_link(struct ps__perf *perf, size_t instance, struct ps__group *
 {
 	size_t place = place_of_event(group, event);
 
-	if (place == 0)
-		return hold_leader(perf, instance, group, pauses);
-	return place < group->count ? switch_member(perf, &group->members[place], pauses) : PS_OK;
+	if (place == group->count)
+		return PS_OK;
+	if (holds_member(perf, group, place))
+		return hold_member(perf, instance, group, place, pauses);
+	return switch_member(perf, &group->members[place], pauses);
 }
 
-/* A leader's held total and its carry are still right: what came meanwhile belongs to the event
- * that was never paused. The sentence of the failure stays. */
-static void undo_link(struct ps__group *group, size_t event, bool pauses)
+/* A held total and its carry are still right: what came meanwhile belongs to the event that was
+ * never paused. The sentence of the failure stays. */
+static void undo_link(const struct ps__perf *perf, struct ps__group *group, size_t event,
+                      bool pauses)
 {
 	size_t place = place_of_event(group, event);
 
-	if (place == 0)
-		group->members[0].is_held = !pauses;
-	else if (place < group->count && group->members[place].fd >= 0)
+	if (place == group->count)
+		return;
+	if (holds_member(perf, group, place))
+		group->members[place].is_held = !pauses;
+	else if (group->members[place].fd >= 0)
 		while (ps__os.ioctl(group->members[place].fd,
 		                    pauses ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
 		                    0) < 0 &&
@@ -141,7 +165,7 @@ static void undo_before(struct ps__perf *perf, size_t instance, const struct ps_
 	for (size_t i = 0; i <= instance; i++) {
 		struct ps__group *group = first_link(perf, i, event);
 		for (; group && group != end; group = group->next)
-			undo_link(group, event, pauses);
+			undo_link(perf, group, event, pauses);
 	}
 }
 
@@ -198,7 +222,8 @@ void ps__perf_pause_members(struct ps__perf *perf, const struct ps__group *group
 {
 	for (size_t place = 1; place < group->count; place++) {
 		const struct ps__member *member = &group->members[place];
-		if (perf->events[member->event].control.is_paused)
+		if (perf->events[member->event].control.is_paused &&
+		    !holds_member(perf, group, place))
 			ps__os.ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
 }

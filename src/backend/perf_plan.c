@@ -49,6 +49,15 @@ static bool is_alike(const struct ps__group *group, const struct ps__event *even
 	return true;
 }
 
+/* Where groups count when they are opened, a mixed group needs its leader once more
+ * (perf_join.c), and the processor has few registers for breakpoints. */
+static bool takes_last_register(const struct ps__perf *perf, const struct ps__group *group,
+                                const struct ps__event *event)
+{
+	return perf->base.counts_when_open &&
+	       (group->type == PERF_TYPE_BREAKPOINT) != (event->attr.type == PERF_TYPE_BREAKPOINT);
+}
+
 /* May the kernel be asked to add the event to this group? It can still refuse. */
 static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
                      uint32_t kinds)
@@ -56,7 +65,7 @@ static bool may_join(const struct ps__perf *perf, size_t index, const struct ps_
 	const struct ps__group *group = &perf->instances[0].groups[index];
 
 	if (event->attr.pinned || event->attr.exclusive || perf->target.is_ungrouped ||
-	    is_alone(perf, index))
+	    is_alone(perf, index) || takes_last_register(perf, group, event))
 		return false;
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE &&
 	    count_core_groups(perf) > 1)

@@ -21,6 +21,7 @@ api_tests = \
 	tests/api/test_malloc \
 	tests/api/test_marks \
 	tests/api/test_collect_start \
+	tests/api/test_mixed \
 	tests/api/test_perf_list \
 	tests/api/test_prctl \
 	tests/api/test_probe \
@@ -80,6 +81,7 @@ tests_api_test_jump_LDADD = $(api_libs)
 tests_api_test_log_LDADD = $(api_libs)
 tests_api_test_log_left_LDADD = $(api_libs)
 tests_api_test_visit_log_LDADD = $(api_libs)
+tests_api_test_mixed_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/log_here.h
 
 # Its own malloc comes before the C library's, so it must be seen by the shared library.
