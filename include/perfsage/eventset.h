@@ -73,10 +73,9 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
 /**
  * Adds an event by name.
  *
- * The event is opened once and closed again, to know whether it can be counted
- * here. Without a modifier, user space and the kernel are counted. If the
- * caller may not count the kernel, only user space is counted, and the values
- * carry PS_VALUE_USER_ONLY.
+ * The event is opened once and closed again, to know whether it can be counted here. Without a
+ * modifier, user space and the kernel are counted. If the caller may not count the kernel, only
+ * user space is counted, and the values carry PS_VALUE_USER_ONLY.
  *
  * set - a set that isn't running
  * event - a generic name of perf's ("instructions", "L1-dcache-load-misses",
@@ -107,9 +106,8 @@ PS_PUBLIC int ps_eventset_add(struct ps_eventset *set, const char *event);
 /**
  * Adds an event, and keeps it if this machine or user can't count it.
  *
- * In that case (PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ENOCNTR) the call
- * returns PS_OK, the event's values are PS_STATUS_NOT_SUPPORTED, and
- * ps_error_detail() says why.
+ * In that case (PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ENOCNTR) the call returns PS_OK, the
+ * event's values are PS_STATUS_NOT_SUPPORTED, and ps_error_detail() says why.
  *
  * set, event - as for ps_eventset_add
  *
@@ -207,10 +205,9 @@ PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
 /**
  * Counts all that happens on one CPU, whichever task runs there.
  *
- * The caller needs perf_event_paranoid <= 0 or CAP_PERFMON; otherwise ps_start
- * fails with PS_EPERM. If the CPU goes offline, the counts until then are kept.
- * When the CPU is back, the next reading starts counting again and has the flag
- * PS_VALUE_INTERRUPTED.
+ * The caller needs perf_event_paranoid <= 0 or CAP_PERFMON; otherwise ps_start fails with PS_EPERM.
+ * If the CPU goes offline, the counts until then are kept. When the CPU is back, the next reading
+ * starts counting again and has the flag PS_VALUE_INTERRUPTED.
  *
  * set - a set that isn't running
  * cpu - the CPU number
@@ -239,8 +236,7 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
 PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
 
 /**
- * Counts all tasks of a control group and of the groups below it, also tasks that
- * join later.
+ * Counts all tasks of a control group and of the groups below it, also tasks that join later.
  *
  * The counts are split by hardware thread. The caller needs perf_event_paranoid <= 0 or
  * CAP_PERFMON; otherwise ps_start fails with PS_EPERM. The library moves no process into the group.
@@ -277,11 +273,10 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 /**
  * Chooses how the set knows on which hardware thread its events happened.
  *
- * Exact attribution takes events x CPUs file descriptors, and one more. With
- * migration records, it takes two descriptors more than there are events. AUTO
- * stays below half of the process's descriptors (RLIMIT_NOFILE). A pinned set
- * takes two descriptors more than its events. A set of one task that is exact
- * or pinned maps a ring of five pages (perf_event_mlock_kb). ps_eventset(3)
+ * Exact attribution takes events x CPUs file descriptors, and one more. With migration records, it
+ * takes two descriptors more than there are events. AUTO stays below half of the process's
+ * descriptors (RLIMIT_NOFILE). A pinned set takes two descriptors more than its events. A set of
+ * one task that is exact or pinned maps a ring of five pages (perf_event_mlock_kb). ps_eventset(3)
  * explains the methods and how they are chosen.
  *
  * set - a set that isn't running; a set that is attached to a CPU needs no mode
@@ -314,8 +309,7 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
                                                       const char **why);
 
 /**
- * Checks conservation: what the kernel counted, minus what the set has
- * attributed.
+ * Checks conservation: what the kernel counted, minus what the set has attributed.
  *
  * On a stopped set each residual must be 0. On a running set the call first attributes the counts
  * so far. The residual then has the events that happen during the check, such as instructions.
@@ -356,10 +350,9 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  *       parts is below the component
  *   PS_EINVAL_DOM - the event's scope is wider than the component
  *
- * Any thread, also while the set counts, but not while another thread adds or
- * removes events, starts the set or destroys the set. Not for signal handlers (see
- * <perfsage/thread.h>). No lock, no allocation. Cost: O(log readings) for each
- * hardware thread that the set has met.
+ * Any thread, also while the set counts, but not while another thread adds or removes events,
+ * starts the set or destroys the set. Not for signal handlers (see <perfsage/thread.h>). No lock,
+ * no allocation. Cost: O(log readings) for each hardware thread that the set has met.
  */
 PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
                                   const struct ps_component *component, const char *event,
@@ -424,8 +417,7 @@ PS_PUBLIC double ps_eventset_event_scale(const struct ps_eventset *set, size_t i
 PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index);
 
 /**
- * True if the index'th event is counted in user space only, for lack of
- * permission.
+ * True if the index'th event is counted in user space only, for lack of permission.
  */
 PS_PUBLIC int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index);
 
@@ -433,8 +425,7 @@ PS_PUBLIC int ps_eventset_event_is_user_only(const struct ps_eventset *set, size
  * The number of groups into which the events were split; 0 while no events are
  * open, as before the first start.
  *
- * The events of one group are on the hardware at the same time and are read in
- * one system call.
+ * The events of one group are on the hardware at the same time and are read in one system call.
  */
 PS_PUBLIC size_t ps_eventset_group_count(const struct ps_eventset *set);
 
