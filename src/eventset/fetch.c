@@ -96,7 +96,7 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 		ps__set_label_counts(here, fetch.mark);
 		ps__set_activate(set, here);
 	}
-	if (__builtin_expect(set->attribution.is_blind, 0))
+	if (__builtin_expect(set->attribution.is_blind || set->attribution.misses_threads, 0))
 		ps__set_mark_uncounted(set, here);
 	if (set->state == PS__SET_UNFETCHED)
 		set->state = PS__SET_STOPPED;
