@@ -21,8 +21,8 @@ struct ps_snapshot;
  * Takes a snapshot: reads the counters, and stores nothing in the tree.
  *
  * The set's readings are the same as without snapshots. ps_start, ps_reset and
- * ps_accum don't set the counts of snapshots back: these counts grow while the set
- * runs.
+ * ps_accum set the counts of readings to 0, but not the totals of snapshots: these
+ * totals grow while the set runs.
  *
  * set - a set that was started; the snapshot of a stopped set has the final counts
  * snapshot - if *snapshot is NULL, a snapshot is made, which belongs to the caller;
@@ -54,9 +54,10 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *
  * set - the snapshots are of this set; its events are the same as when the
  *     snapshots were taken
- * from, to - from isn't later than to. from NULL: the moment at which the set
- *     began to count for snapshots, which is the last ps_start, ps_reset or
- *     ps_accum before its first ps_snapshot_take
+ * from, to - the snapshot `from` isn't later than the snapshot `to`. If `from` is
+ *     NULL, the interval begins at the last ps_start, ps_reset or ps_accum before
+ *     the first ps_snapshot_take with the set's present events and target; for an
+ *     event that ps_eventset_reset_event restarted in between, at that call
  * component - what was counted on the hardware threads below it; NULL: on all
  * values - receives a value for each event, in the set's order, with the
  *     timestamp of `to`; untouched on failure
@@ -67,8 +68,9 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  * ps_start, ps_reset or ps_accum, and the flags are all that they had since then.
  *
  * Errors:
- *   PS_EINVAL - set, to or values is NULL; a snapshot is of another set, or of
- *       other events; from is later than to
+ *   PS_EINVAL - set, `to` or values is NULL; a snapshot is of another set, or was
+ *       taken before the set's events, groups, target or attribution changed;
+ *       `from` is later than `to`
  *   PS_EBUF - the array is too small
  *   PS_ENOEVST - before `to` the set counted nothing on the hardware threads of the
  *       component, not even time
