@@ -39,7 +39,7 @@ enum ps_log_end {
 	PS_LOG_END_OPEN,        /* the log was not closed: the program goes on, was killed or didn't
 	                           close the log. A file that is no ring may also have been cut */
 	PS_LOG_END_CUT          /* the file is shorter than it was, or became shorter while it was
-	                           read: records are missing, and it isn't known how many */
+	                           read: records can be missing, and it isn't known how many */
 };
 
 /** A record. Bits stand for points, and for fields, by index. */
