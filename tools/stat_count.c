@@ -51,21 +51,22 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 	return is_good;
 }
 
-/* On a whole CPU they go on while it is idle: they tell how long was counted,
- * and no more. */
-static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
+/* On a whole CPU it goes on while the CPU is idle: it tells how long was counted, and no more. */
+static bool count_goes_on_idle(const struct ps__event *event)
+{
+	return ps__event_is_clock(&event->attr) || strcmp(event->name, "tsc") == 0 ||
+	       strncmp(event->name, "msr/tsc/", strlen("msr/tsc/")) == 0;
+}
 
 static void count_note_idle(const struct ps_eventset *model, const struct stat_options *options)
 {
 	for (size_t index = 0;
 	     options->target.is_whole_machine && index < ps_eventset_event_count(model); index++) {
-		const char *name = ps_eventset_event_name(model, index);
-		for (size_t clock = 0; clock < sizeof clocks / sizeof clocks[0]; clock++) {
-			if (strcmp(name, clocks[clock]) == 0)
-				tool_complain("'%s' goes on while a CPU is idle: with -a it is the "
-				              "time that was counted",
-				              name);
-		}
+		const struct ps__event *event = ps__set_event(model, index);
+		if (count_goes_on_idle(event))
+			tool_complain("'%s' goes on while a CPU is idle: with -a it is the time "
+			              "that was counted",
+			              event->name);
 	}
 }
 

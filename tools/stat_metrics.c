@@ -163,7 +163,8 @@ int stat_metrics_resolve(struct stat_options *options)
 static bool metrics_lack_time(const char *name, const struct ps_metric_value *value)
 {
 	const char *unit = ps_metric_unit(name);
-	bool needs_time = strcmp(unit, "GHz") == 0 || strcmp(unit, "1/s") == 0 ||
+	bool needs_time = strcmp(unit, "GHz") == 0 || strcmp(unit, "GFLOP/s") == 0 ||
+	                  strcmp(unit, "1/s") == 0 ||
 	                  strncmp(name, "time-share", strlen("time-share")) == 0;
 
 	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
