@@ -264,7 +264,8 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *   PS_ENOMEM - out of memory for a path, or for the counts up to here: those
  *       come at a later boundary
- *   as ps_profile_join
+ *   as ps_profile_join, if the thread could not be counted: this call fails in
+ *       the thread from then on, until ps_profile_join counts the thread
  *
  * Errors after which the region is open:
  *   as ps_read, but PS_ENOMEM - the counts up to here come at the next boundary
