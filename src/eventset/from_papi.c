@@ -58,14 +58,14 @@ int ps__set_adopt(struct ps_eventset *set)
 		                set->counters.papi->id);
 	if (!is_counting)
 		return PS_OK;
-	bool was_watched = set->attribution.switches.fd >= 0;
+	int only_cpu = set->attribution.switches.fd >= 0 ? set->attribution.only_cpu
+	                                                 : set->counters.papi->only_cpu;
 	set->counters.papi->keeps_count = true;
 	result = ps__set_start(set);
 	set->counters.papi->keeps_count = false;
 	/* Where the task was since PAPI_start is not known, but for one that could be nowhere else
 	 * when PAPI started it. */
 	set->attribution.stay.is_lost = true;
-	set->attribution.has_lost =
-	    !was_watched && set->counters.papi->only_cpu != set->attribution.only_cpu;
+	set->attribution.has_lost = only_cpu != set->attribution.only_cpu;
 	return result;
 }

@@ -274,6 +274,25 @@ START_TEST(what_papi_started_is_pinned_if_it_was_before)
 }
 END_TEST
 
+/* In a later run, too: the set watches its task by then, but for another CPU. */
+START_TEST(what_papi_started_again_is_not_pinned_if_the_thread_was_bound_since)
+{
+	int papi = fake_papi_create(EVENT, NULL);
+	uint64_t timestamp = 0;
+
+	struct ps_eventset *set = papi_scene_wrap(papi);
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(ps__papi_calls.start(papi), 0);
+	fake_papi_count(papi, 0, 10);
+	fake_set_affinity("3");
+	fake_set_cpu(3);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
+	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("papi changes");
@@ -281,6 +300,7 @@ int main(void)
 
 	tcase_add_test(tests, what_papi_started_is_last_cpu_until_the_first_reading);
 	tcase_add_test(tests, what_papi_started_is_pinned_if_it_was_before);
+	tcase_add_test(tests, what_papi_started_again_is_not_pinned_if_the_thread_was_bound_since);
 	tcase_add_test(tests, events_added_between_two_runs_are_taken_over_at_the_next_start);
 	tcase_add_test(tests, events_added_before_a_papi_start_are_taken_over_by_the_first_reading);
 	tcase_add_test(tests, events_exchanged_for_as_many_others_are_noticed_at_the_next_start);
