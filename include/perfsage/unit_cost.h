@@ -80,9 +80,9 @@ struct ps_unit_cost_fit {
  *
  * Errors:
  *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
- *       than columns; a number isn't finite; or the numbers of a column, or the
- *       costs, are too large: the root of the sum of their squares is not a finite
- *       double (ps_error_detail() says where)
+ *       than columns; a number isn't finite; the numbers of a column are too large:
+ *       the root of the sum of their squares is not a finite double; or a result is
+ *       too large to be a finite double (ps_error_detail() says which)
  *   PS_ENOMEM - out of memory
  *
  * Any thread. Allocates a copy of the numbers. Cost: with many rows in proportion
@@ -108,8 +108,9 @@ PS_PUBLIC int ps_unit_cost(const double *work, const double *cost, size_t rows, 
  * "Solving Least Squares Problems").
  *
  * Errors: those of ps_unit_cost, and
- *   PS_EINVAL - a weight is below 0 or not finite; fewer rows with a weight above
- *       0 than unknowns; a size isn't set; a flag is unknown
+ *   PS_EINVAL - a weight is below 0 or not finite, or a cost times the root of its
+ *       weight isn't finite; fewer rows with a weight above 0 than unknowns; a size
+ *       isn't set; a flag is unknown
  */
 PS_PUBLIC int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_t columns,
                                 const struct ps_unit_cost_options *options,

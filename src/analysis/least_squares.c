@@ -95,6 +95,21 @@ static double reflect(double *columns, size_t rows, size_t column, size_t count)
 	return diagonal;
 }
 
+/* Divides the vector by a power of two, so that it has squares, and loses no digit. Returns the
+ * exponent. */
+static int scale_right(double *vector, size_t count)
+{
+	double largest = 0;
+	int exponent;
+
+	for (size_t index = 0; index < count; index++)
+		largest = fmax(largest, fabs(vector[index]));
+	frexp(largest, &exponent);
+	for (size_t index = 0; index < count; index++)
+		vector[index] = ldexp(vector[index], -exponent);
+	return exponent;
+}
+
 void ps__least_squares_reduce(struct ps__least_squares *system, double *columns, size_t rows)
 {
 	size_t unknowns = system->unknowns;
@@ -107,6 +122,7 @@ void ps__least_squares_reduce(struct ps__least_squares *system, double *columns,
 		for (size_t row = 0; row < rows; row++)
 			own[row] /= system->scale[column];
 	}
+	system->exponent = scale_right(right, rows);
 	for (size_t column = 0; column < unknowns; column++) {
 		double *reduced = system->matrix + column * unknowns;
 		for (size_t row = 0; row < unknowns; row++)

@@ -15,9 +15,10 @@ struct ps__least_squares {
 	double *matrix; /* unknowns * unknowns, upper triangle; columns of length 1, or of 0 */
 	double *right;  /* unknowns */
 	double *scale;  /* for each unknown: its column's length before that; 1 for a length of 0 */
+	int exponent;   /* the right side was divided by 2 to the power of this */
 	double rest;    /* the sum of squares that no solution can explain */
 	bool *is_free;  /* unknowns that are solved for; the others are 0 */
-	/* The solution: */
+	/* The solution, for the right side and the columns as they were scaled: */
 	double *value;
 	double
 	    *variance; /* for each unknown: of its value, where each equation has a variance of 1 */
@@ -35,7 +36,7 @@ int ps__least_squares_init(struct ps__least_squares *system, size_t unknowns);
 void ps__least_squares_clear(struct ps__least_squares *system);
 
 /* Reduces `rows` equations. columns: rows * (unknowns + 1) numbers, the right side at last; they
- * are overwritten. At least as many rows as unknowns. */
+ * are overwritten. At least as many rows as unknowns. The numbers of the right side are finite. */
 void ps__least_squares_reduce(struct ps__least_squares *system, double *columns, size_t rows);
 
 /* Solves for the unknowns that are free. */

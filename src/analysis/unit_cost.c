@@ -99,6 +99,18 @@ static double *make_columns(const struct measurements *from)
 	return columns;
 }
 
+static int check_costs(const double *costs, size_t count)
+{
+	for (size_t at = 0; at < count; at++) {
+		if (!isfinite(costs[at]))
+			return ps__fail(PS_EINVAL,
+			                "ps_unit_cost: a cost times the root of its weight is not "
+			                "a finite number: give smaller weights, or costs in a "
+			                "larger unit");
+	}
+	return PS_OK;
+}
+
 /* Names the unknowns that can't be told apart from others, whatever the costs: as many as the
  * detail has room for. */
 static int name_undetermined(const struct measurements *from, const bool *is_determined)
@@ -123,44 +135,71 @@ static int name_undetermined(const struct measurements *from, const bool *is_det
 	                count > 1 ? "s" : "", names);
 }
 
+/* How far the costs are from the solution. */
+struct spread {
+	double deviation; /* of the residuals, for the costs as they were scaled */
+	double width;     /* of the interval, in standard errors */
+};
+
+static struct spread spread_of(const struct measurements *from,
+                               const struct ps__least_squares *system)
+{
+	double freedom = (double)from->used - (double)system->rank;
+
+	if (freedom <= 0)
+		return (struct spread){NAN, NAN};
+	return (struct spread){sqrt(system->unexplained / freedom),
+	                       ps__student_two_sided(0.95, freedom)};
+}
+
+/* In the units of the cost and of the column's work. Nothing but the result can be too large. */
+static double unscale(const struct ps__least_squares *system, size_t column, double scaled)
+{
+	int exponent;
+	double fraction = frexp(system->scale[column], &exponent);
+
+	return ldexp(scaled / fraction, system->exponent - exponent);
+}
+
 static struct ps_unit_cost cost_of(const struct ps__least_squares *system, size_t column,
-                                   bool is_determined, double deviation, double width)
+                                   bool is_determined, struct spread spread)
 {
 	struct ps_unit_cost cost = {NAN, NAN, NAN, NAN};
 
 	if (!is_determined)
 		return cost;
-	cost.value = system->is_free[column] ? system->value[column] / system->scale[column] : 0;
-	if (system->is_free[column])
-		cost.error = deviation * sqrt(system->variance[column]) / system->scale[column];
-	cost.low = cost.value - width * cost.error;
-	cost.high = cost.value + width * cost.error;
+	cost.value = 0;
+	if (system->is_free[column]) {
+		double error = spread.deviation * sqrt(system->variance[column]);
+		cost.value = unscale(system, column, system->value[column]);
+		cost.error = unscale(system, column, error);
+	}
+	cost.low = cost.value - spread.width * cost.error;
+	cost.high = cost.value + spread.width * cost.error;
 	return cost;
 }
 
 static void tell(const struct measurements *from, const struct ps__least_squares *system,
                  const bool *is_determined, struct ps_unit_cost *out, struct ps_unit_cost_fit *fit)
 {
-	double freedom = (double)from->used - (double)system->rank;
-	double deviation = freedom > 0 ? sqrt(system->unexplained / freedom) : NAN;
-	double width = freedom > 0 ? ps__student_two_sided(0.95, freedom) : NAN;
+	struct spread spread = spread_of(from, system);
 
 	for (size_t column = 0; column < from->columns; column++)
-		out[column] = cost_of(system, column, is_determined[column], deviation, width);
+		out[column] = cost_of(system, column, is_determined[column], spread);
 	if (!fit)
 		return;
 	*fit = (struct ps_unit_cost_fit){.size = sizeof *fit,
 	                                 .rows = from->used,
 	                                 .rank = system->rank,
-	                                 .residual = deviation,
+	                                 .residual = ldexp(spread.deviation, system->exponent),
 	                                 .condition = system->condition};
 	if (from->has_constant)
 		fit->constant =
-		    cost_of(system, from->columns, is_determined[from->columns], deviation, width);
+		    cost_of(system, from->columns, is_determined[from->columns], spread);
 }
 
 /* Numbers near the largest double have a sum of squares beyond it: that isn't 0 work. */
-static int check_sizes(const struct measurements *from, const struct ps__least_squares *system)
+static int check_work(const struct measurements *from, const struct ps__least_squares *system)
 {
 	for (size_t column = 0; column < from->columns; column++) {
 		if (!isfinite(system->scale[column]))
@@ -170,13 +209,27 @@ static int check_sizes(const struct measurements *from, const struct ps__least_s
 			                "rows out",
 			                column);
 	}
-	for (size_t row = 0; row < count_unknowns(from); row++) {
-		if (!isfinite(system->right[row]))
+	return PS_OK;
+}
+
+/* What isn't known is NaN, and what is known is finite. */
+static int check_results(const struct measurements *from, const struct ps__least_squares *system,
+                         const bool *is_determined)
+{
+	struct spread spread = spread_of(from, system);
+
+	for (size_t column = 0; column < count_unknowns(from); column++) {
+		struct ps_unit_cost cost = cost_of(system, column, is_determined[column], spread);
+		if (isinf(cost.value) || isinf(cost.error) || isinf(cost.low) || isinf(cost.high))
 			return ps__fail(PS_EINVAL,
-			                "ps_unit_cost: the costs are too large to add their "
-			                "squares: give them in a larger unit, or leave such rows "
-			                "out");
+			                "ps_unit_cost: the cost of column %zu, or its interval, is "
+			                "not a finite number: give the costs in a larger unit, or "
+			                "the work in a smaller one",
+			                column);
 	}
+	if (isinf(ldexp(spread.deviation, system->exponent)))
+		return ps__fail(PS_EINVAL, "ps_unit_cost: the residuals are too large: give the "
+		                           "costs in a larger unit");
 	return PS_OK;
 }
 
@@ -186,7 +239,7 @@ static int solve_system(const struct measurements *from, bool is_non_negative,
 {
 	size_t unknowns = count_unknowns(from);
 	bool *may_fall = is_determined + unknowns;
-	int result = check_sizes(from, system);
+	int result = check_work(from, system);
 
 	if (result != PS_OK)
 		return result;
@@ -195,6 +248,9 @@ static int solve_system(const struct measurements *from, bool is_non_negative,
 	memcpy(is_determined, system->is_determined, unknowns * sizeof *is_determined);
 	if (is_non_negative)
 		ps__least_squares_solve_non_negative(system, may_fall);
+	result = check_results(from, system, is_determined);
+	if (result != PS_OK)
+		return result;
 	tell(from, system, is_determined, out, fit);
 	return name_undetermined(from, is_determined);
 }
@@ -205,14 +261,16 @@ static int solve(const struct measurements *from, bool is_non_negative, struct p
 	size_t unknowns = count_unknowns(from);
 	bool *is_determined = ps__os_calloc(2 * unknowns, sizeof *is_determined);
 	double *columns = make_columns(from);
+	int result;
 
-	if (!is_determined || !columns) {
-		ps__os_free(is_determined);
-		ps__os_free(columns);
-		return ps__fail_memory("the equations of unit costs");
+	if (is_determined && columns)
+		result = check_costs(columns + unknowns * from->used, from->used);
+	else
+		result = ps__fail_memory("the equations of unit costs");
+	if (result == PS_OK) {
+		ps__least_squares_reduce(system, columns, from->used);
+		result = solve_system(from, is_non_negative, out, fit, system, is_determined);
 	}
-	ps__least_squares_reduce(system, columns, from->used);
-	int result = solve_system(from, is_non_negative, out, fit, system, is_determined);
 	ps__os_free(is_determined);
 	ps__os_free(columns);
 	return result;

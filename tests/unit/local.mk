@@ -177,6 +177,7 @@ unit_tests = \
 	tests/unit/test_uncounted \
 	tests/unit/test_uncounted_visits \
 	tests/unit/test_unit_cost \
+	tests/unit/test_unit_cost_sizes \
 	tests/unit/test_user \
 	tests/unit/test_user_open \
 	tests/unit/test_values \
