@@ -202,7 +202,8 @@ PS_PUBLIC int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, 
  *       which bit of a mask, and by which errno
  *   PS_EPERM - this user may not ask for the field's value; ps_error_detail() says what permits it.
  *       PS_ATTR_EXCLUDE_KERNEL: the kernel may not be observed, so exclude it
- *   PS_ECOMBO - the field has no effect without another field
+ *   PS_ECOMBO - the field has no effect without another field; or sample_type has
+ *       PERF_SAMPLE_STACK_USER and sample_stack_user is 0: the kernel writes damaged samples
  *   PS_EINVAL_DOM - the attr excludes all that the event counts; or as ps_eventset_add
  *   PS_ENOCNTR - every counter that could count the event is taken; refused is PS_ATTR_TYPE
  *   PS_ECOUNT, PS_ENOMEM, PS_ESYS - the check itself failed

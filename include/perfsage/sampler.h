@@ -64,7 +64,7 @@ struct ps_sampler_count {
  *   PS_ENOSUPP - the kernel refuses a field, or the event, or the library can't read the records
  *       that the attr asks for; ps_error_detail() says which
  *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
- *       package needs tid -1
+ *       package needs tid -1; PERF_SAMPLE_STACK_USER with a sample_stack_user of 0
  *   PS_EPERM - this user may not; ps_error_detail() says what permits it: a setting, CAP_PERFMON,
  *       more locked memory
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes

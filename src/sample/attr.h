@@ -61,6 +61,9 @@ int ps__attr_try(const struct ps__event *event, union ps__attr *words);
 /* attr_check.c: opens the attr for the calling thread, and closes it again: PS_OK, or what
  * ps_attr_check says of it. */
 int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused);
+/* Would the kernel copy a stack of 0 bytes? It counts one word for that, and writes two: the fields
+ * behind are one word off, and the record's last word is cut off. PS_ECOMBO. */
+int ps__attr_check_stack(const struct ps_attr *attr);
 /* Why the attr, as it was opened at a target, was refused: is it the attr, or the place? needed:
  * how many descriptors. */
 int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *opened,

@@ -49,6 +49,19 @@ static int refuse(enum ps_attr_field *refused, enum ps_attr_field field, int cod
 	return code;
 }
 
+int ps__attr_check_stack(const struct ps_attr *attr)
+{
+	const struct perf_event_attr *words = &attr->event.attr;
+
+	if (!(words->sample_type & PERF_SAMPLE_STACK_USER) || words->sample_stack_user)
+		return PS_OK;
+	return ps__fail(
+	    PS_ECOMBO,
+	    "'%s': with PERF_SAMPLE_STACK_USER in sample_type and a sample_stack_user "
+	    "of 0 the kernel writes damaged samples: set sample_stack_user to 8 or more",
+	    attr->event.name);
+}
+
 /* Fields that the kernel has taken without a word, and ignores. */
 static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
@@ -72,6 +85,9 @@ static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 		                       "'%s': precise_ip has no effect: no PMU takes the samples "
 		                       "of this event; the kernel accepts the field and ignores it",
 		                       event));
+	int result = ps__attr_check_stack(attr);
+	if (result != PS_OK)
+		return refuse(refused, PS_ATTR_SAMPLE_STACK_USER, result);
 	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
 		const struct need *need = &needs[i];
 		if (!ps__attr_field_read(&words, need->field) ||

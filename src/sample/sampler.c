@@ -66,7 +66,7 @@ int ps__sampler_check_fields(const struct ps_attr *attr)
 	if (ps__event_excludes_all(words))
 		return ps__fail(PS_EINVAL_DOM,
 		                "'%s' never happens with exclude_user and exclude_kernel", name);
-	return PS_OK;
+	return ps__attr_check_stack(attr);
 }
 
 /* Adds what a sampler needs to what it was asked for. */

@@ -332,6 +332,7 @@ static const struct silent {
     {"page-faults", PS_ATTR_BRANCH_SAMPLE_TYPE, 8, PS_ECOMBO, "PERF_SAMPLE_BRANCH_STACK"},
     {"page-faults", PS_ATTR_SAMPLE_REGS_USER, 1, PS_ECOMBO, "PERF_SAMPLE_REGS_USER"},
     {"page-faults", PS_ATTR_SAMPLE_STACK_USER, 8, PS_ECOMBO, "PERF_SAMPLE_STACK_USER"},
+    {"page-faults", PS_ATTR_SAMPLE_STACK_USER, 0, PS_ECOMBO, "sample_stack_user of 0"},
     {"page-faults", PS_ATTR_SIG_DATA, 1, PS_ECOMBO, "sigtrap"},
     {"page-faults", PS_ATTR_CLOCKID, 1, PS_ECOMBO, "use_clockid"},
     {"page-faults", PS_ATTR_COMM_EXEC, 1, PS_ECOMBO, "comm"},
@@ -346,6 +347,8 @@ START_TEST(a_field_that_is_ignored_in_silence_is_refused)
 	struct ps_attr *attr = new_attr(silent[_i].event);
 
 	check_ok(ps_attr_check(attr, NULL));
+	if (silent[_i].field == PS_ATTR_SAMPLE_STACK_USER && silent[_i].value == 0)
+		set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER);
 	set(attr, silent[_i].field, silent[_i].value);
 	check_refused(attr, silent[_i].code, silent[_i].field);
 	check_detail(silent[_i].sentence);

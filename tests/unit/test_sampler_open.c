@@ -171,6 +171,8 @@ static const struct refusal {
     {"page-faults", PS_ATTR_INHERIT, 1, 0, -1, 0, PS_ECOMBO, "inherit needs a CPU"},
     {"page-faults", PS_ATTR_WRITE_BACKWARD, 1, 0, -1, 0, PS_ECOMBO, "write_backward"},
     {"page-faults", PS_ATTR_SAMPLE_TYPE, UINT64_C(1) << 25, 0, -1, 0, PS_ENOSUPP, "sample_type"},
+    {"page-faults", PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER, 0, -1, 0, PS_ECOMBO,
+     "sample_stack_user of 0"},
     {"page-faults", PS_ATTR_READ_FORMAT, 64, 0, -1, 0, PS_ENOSUPP, "read_format"},
     {"context-switches", PS_ATTR_EXCLUDE_KERNEL, 1, 0, -1, 0, PS_EINVAL_DOM, "never happens"},
     {"page-faults", PS_ATTR_CONFIG, 99, 0, -1, 0, PS_ENOSUPP, "no PMU has such an event"},
