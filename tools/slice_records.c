@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "tools/slices.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -169,10 +170,16 @@ static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 	return UINT64_MAX;
 }
 
+/* When an ended task leaves its CPU, the kernel may have taken its number. */
+static bool may_be_of(const struct tool_slice_record *read, uint32_t tid)
+{
+	return read->tid == tid || read->tid == 0 || read->tid == TOOL_TID_ON_CPU;
+}
+
 /*
- * A task that has ended leaves its CPU after the record of its end, without a number of its own. So
- * the first reads after that record are moved before it. A CPU's reads of one switch stand one
- * behind the other. Returns the index of the first read after those.
+ * A task that has ended leaves its CPU after the record of its end. So the reads of the first
+ * switch after that record are moved before it. A CPU's reads of one switch stand one behind the
+ * other. Returns the index of the first read after those.
  */
 static size_t give_reads_to_ended(struct tool_stream *reads, size_t first,
                                   const struct tool_slice_record *ended, uint64_t next_ns)
@@ -182,7 +189,8 @@ static size_t give_reads_to_ended(struct tool_stream *reads, size_t first,
 	uint64_t time_ns = first < reads->count ? record_at(reads, first)->time_ns : UINT64_MAX;
 	for (; time_ns <= next_ns && first < reads->count; first++) {
 		struct tool_slice_record *read = record_at(reads, first);
-		if (read->kind != TOOL_RECORD_READ || read->time_ns != time_ns)
+		if (read->kind != TOOL_RECORD_READ || read->time_ns != time_ns ||
+		    !may_be_of(read, ended->tid))
 			break;
 		read->time_ns = ended->time_ns;
 		read->tid = ended->tid;

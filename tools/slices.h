@@ -138,7 +138,8 @@ struct tool_slices_read {
 };
 #define TOOL_TID_ON_CPU UINT32_MAX /* in place of a tid: the task that is on the CPU */
 
-/* It is of the span that ends then. */
+/* It is of the span that ends then. An ended task has the first read of its CPU behind its end, if
+ * that has no other task's tid: so each switch needs one. */
 void tool_slices_note_read(struct tool_slices *slices, const struct tool_slices_read *read);
 /* Switches of the CPU are missing, which no record of the session tells. */
 void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_ns, uint64_t end_ns,

@@ -25,6 +25,8 @@ int timeline_counters_start(struct timeline *timeline)
 	return 0;
 }
 
+/* Each switch has a read, be it of 0: the first one behind a task's end is that of the task, and
+ * not another's. */
 static void add_difference(struct timeline *timeline, const struct timeline_switched *cpu,
                            size_t event, uint64_t value, struct tool_slices_read read)
 {
@@ -32,8 +34,8 @@ static void add_difference(struct timeline *timeline, const struct timeline_swit
 
 	read.cpu = cpu->cpu;
 	read.event = timeline->events[counters->events[event]].index;
-	read.count = value - cpu->values[event];
-	if (cpu->is_known && read.count)
+	read.count = cpu->is_known ? value - cpu->values[event] : 0;
+	if (read.count || event == 0)
 		tool_slices_note_read(timeline->slices, &read);
 	cpu->values[event] = value;
 }

@@ -168,6 +168,7 @@ unit_tests = \
 	tests/unit/test_time_share \
 	tests/unit/test_time_share_choice \
 	tests/unit/test_timeline \
+	tests/unit/test_timeline_counters \
 	tests/unit/test_timeline_known \
 	tests/unit/test_timeline_text \
 	tests/unit/test_timestamps \
@@ -287,6 +288,7 @@ tests_unit_test_screens_stat_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_task_rows_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slices_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_timeline_counters_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_known_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_text_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)

@@ -295,6 +295,39 @@ START_TEST(a_task_that_has_ended_has_what_its_cpu_counted_last)
 }
 END_TEST
 
+/* A zombie keeps its number until it is waited for. */
+START_TEST(a_zombie_has_what_its_cpu_counted_last)
+{
+	executes(100, 10, 0, "prog");
+	exits(200, 10, 0);
+	reads(203, 10, 0, 6);
+	reads(300, 77, 0, 900);
+	check_spans("10 on0+6 0-200.; ");
+}
+END_TEST
+
+START_TEST(a_task_that_ends_with_the_observation_has_the_last_count)
+{
+	executes(100, 10, 0, "prog");
+	exits(200, 10, 0);
+	reads(END_NS, TOOL_TID_ON_CPU, 0, 6);
+	check_spans("10 on0+6 0-200.; ");
+}
+END_TEST
+
+START_TEST(a_task_that_has_ended_has_no_other_tasks_count)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	exits(200, 11, 1);
+	if (_i == 1)
+		reads(203, 0, 1, 0);
+	reads(300, _i == 1 ? 0 : 77, 1, 900);
+	check_spans("11 ready 110-120; 11 on1 120-200.; 10 on0 0-1000; ");
+}
+END_TEST
+
 START_TEST(a_thread_that_was_there_has_its_first_count)
 {
 	const struct tool_slices_there there = {.pid = 10, .tid = 10, .name = "a", .read_ns = 1};
@@ -379,6 +412,9 @@ int main(void)
 	tcase_add_test(tests, events_belong_to_the_slice_in_which_they_happen);
 	tcase_add_test(tests, what_a_cpu_counted_is_of_the_task_that_leaves_it);
 	tcase_add_test(tests, a_task_that_has_ended_has_what_its_cpu_counted_last);
+	tcase_add_test(tests, a_zombie_has_what_its_cpu_counted_last);
+	tcase_add_test(tests, a_task_that_ends_with_the_observation_has_the_last_count);
+	tcase_add_loop_test(tests, a_task_that_has_ended_has_no_other_tasks_count, 0, 2);
 	tcase_add_test(tests, a_thread_that_was_there_has_its_first_count);
 	tcase_add_test(tests, one_that_was_never_switched_has_the_last_count);
 	tcase_add_test(tests, lost_switches_of_a_cpu_are_a_hole);
