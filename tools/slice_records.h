@@ -73,6 +73,8 @@ bool tool_slice_records_add(struct tool_slice_records *records,
 /* Records of the CPU were lost in this time: so many, at most 2^32 - 1 of which are told. */
 void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_ring ring, int cpu,
                                  uint64_t begin_ns, uint64_t end_ns, uint64_t lost);
+/* Is there a COUNT of the event? Looks at all records. */
+bool tool_slice_records_have_samples(const struct tool_slice_records *records, size_t event);
 /* The index of a copy; SIZE_MAX for lack of memory. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
 /* From here on tool_slice_records_next gives all in the order of time; holes last until end_ns at

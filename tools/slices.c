@@ -46,6 +46,11 @@ bool tool_slices_is_full(const struct tool_slices *slices)
 	return slices->records.is_full;
 }
 
+bool tool_slices_has_samples(const struct tool_slices *slices, size_t event)
+{
+	return tool_slice_records_have_samples(&slices->records, event);
+}
+
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost)
 {
 	slices->records.has_tail |= session_lost > slices->records.lost;

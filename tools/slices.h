@@ -124,6 +124,8 @@ void tool_slices_destroy(struct tool_slices *slices);
  * of the time is a hole, and tool_slices_is_full tells it. */
 struct ps_listener tool_slices_listener(struct tool_slices *slices);
 bool tool_slices_is_full(const struct tool_slices *slices);
+/* Was there a sample of the event, at any time? */
+bool tool_slices_has_samples(const struct tool_slices *slices, size_t event);
 /* The session's lost records at its end. If they are more than the records told, what is behind the
  * newest record of each hardware thread is a hole. */
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost);

@@ -200,10 +200,12 @@ static int show(struct timeline *timeline)
 	if (play(timeline) < 0)
 		return -1;
 	timeline_sums_close(&timeline->sums);
-	if (timeline->options.is_json)
+	if (timeline->options.is_json) {
+		timeline_notes_complain(timeline);
 		timeline_json_add_sums(timeline);
-	else
+	} else {
 		timeline_text_add_sums(timeline);
+	}
 	return flush(timeline, true);
 }
 

@@ -30,6 +30,7 @@ struct timeline_event {
 	char *trace_name;     /* in traces, which have no mark but the name; NULL: name */
 	bool is_counted;      /* else its counts aren't known */
 	bool is_counter;      /* read at each switch, and not written one by one */
+	bool shares_samples;  /* one by one, with other programs that sample the same event */
 	bool is_of_user_only; /* the kernel's part may not be observed */
 	size_t index;         /* of a counted one, in spans; those of the session come first */
 	enum ps_status status;
@@ -92,6 +93,14 @@ struct timeline_threads {
 	size_t count, room;
 };
 
+/* What is in no count, or may be in none. */
+struct timeline_losses {
+	uint64_t records;    /* that the rings had no room for */
+	uint64_t unassigned; /* samples: it is not known which of the events wrote them */
+	uint64_t damaged;    /* records that can't be read */
+	size_t missed;       /* tasks that may not be observed */
+};
+
 struct timeline {
 	struct timeline_options options;
 	struct tool_watcher watcher;
@@ -109,13 +118,16 @@ struct timeline {
 	struct ps__buffer text; /* on its way to the file */
 	struct ps__json json;
 	pid_t command_pid; /* 0: there is no command */
-	uint64_t begin_ns, end_ns, lost;
+	uint64_t begin_ns, end_ns;
+	struct timeline_losses losses;
 };
 
 /* timeline_events.c. -1 after a complaint. */
 int timeline_events_add(struct timeline *timeline);
 /* After the start: which of them are of user space alone. */
 int timeline_events_note_user(struct timeline *timeline);
+/* At the end, when the losses are known: which counts are lower bounds, or not known at all. */
+void timeline_events_note_losses(struct timeline *timeline);
 void timeline_events_clear(struct timeline *timeline);
 
 /* timeline_counters.c: opens the events that have an attr `counter`; complains of those that can't
@@ -161,6 +173,8 @@ int timeline_record(struct timeline *timeline, bool *is_recorded);
 
 /* timeline_notes.c: to the text, what the user should know of the tables above. */
 void timeline_notes_add(struct timeline *timeline);
+/* To stderr, beside JSON: the losses that no hole tells. */
+void timeline_notes_complain(const struct timeline *timeline);
 
 /* timeline_sums.c. PS_ENOMEM, or PS_OK. */
 int timeline_sums_create(struct timeline_sums *sums, size_t waits);

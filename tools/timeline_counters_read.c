@@ -212,14 +212,17 @@ enum timeline_known timeline_knows_sum(const struct timeline *timeline,
 	const struct timeline_sums *sums = &timeline->sums;
 	bool has_blind = event->is_counter && task->index < sums->task_count;
 	uint64_t blind = has_blind ? sums->tasks[task->index].blind : 0;
+	bool lacks_samples = !event->is_counter && event->status == PS_STATUS_INCOMPLETE;
 
 	if (!event->is_counted || (blind && blind == task->slices))
 		return TIMELINE_NOT_KNOWN;
-	return blind || is_lossy(task) ? TIMELINE_LEAST : TIMELINE_WHOLE;
+	return blind || lacks_samples || is_lossy(task) ? TIMELINE_LEAST : TIMELINE_WHOLE;
 }
 
 bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task)
 {
+	if (timeline->losses.unassigned || timeline->losses.damaged)
+		return false;
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
 		if (event->is_counted &&

@@ -103,6 +103,7 @@ static int add_name(struct timeline *timeline, const char *name)
 		}
 	} else if (add_attr(timeline, attr)) {
 		event->is_counted = true;
+		event->shares_samples = ps__session_shares_samples(&attr->event.attr);
 		event->status = PS_STATUS_COUNTED;
 		timeline->counted++;
 	}
@@ -145,6 +146,27 @@ int timeline_events_note_user(struct timeline *timeline)
 			return -1;
 	}
 	return 0;
+}
+
+/* A sample that is left out is of some event of those that share samples; a record that can't be
+ * read may be a sample of each event. */
+static bool may_lack_samples(const struct timeline *timeline, const struct timeline_event *event)
+{
+	const struct timeline_losses *losses = &timeline->losses;
+
+	return event->is_counted && !event->is_counter &&
+	       (losses->damaged || (event->shares_samples && losses->unassigned));
+}
+
+void timeline_events_note_losses(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		struct timeline_event *event = &timeline->events[i];
+		if (!may_lack_samples(timeline, event))
+			continue;
+		event->status = PS_STATUS_INCOMPLETE;
+		event->is_counted = tool_slices_has_samples(timeline->slices, event->index);
+	}
 }
 
 void timeline_events_clear(struct timeline *timeline)

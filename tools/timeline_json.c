@@ -95,7 +95,10 @@ static void add_run(struct timeline *timeline)
 	if (tool_slices_is_full(timeline->slices))
 		ps__json_add_null(json, "lost_records");
 	else
-		ps__json_add_unsigned(json, "lost_records", timeline->lost);
+		ps__json_add_unsigned(json, "lost_records", timeline->losses.records);
+	ps__json_add_unsigned(json, "unassigned_samples", timeline->losses.unassigned);
+	ps__json_add_unsigned(json, "damaged_records", timeline->losses.damaged);
+	ps__json_add_unsigned(json, "missed_tasks", timeline->losses.missed);
 }
 
 static void add_events(struct timeline *timeline)

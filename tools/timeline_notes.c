@@ -2,6 +2,10 @@
 /* The sentences below the tables of perfsage timeline: what is not known, and why. */
 #include "tools/timeline.h"
 
+#include "tools/command.h"
+
+#include <inttypes.h>
+
 /* A sentence of its own lines. */
 static void notes_add(struct timeline *timeline, struct ps__buffer *text)
 {
@@ -18,7 +22,8 @@ static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
 	int unknown_cpu = timeline_counters_unknown(timeline);
 	size_t i = 0;
 
-	while (i < timeline->event_count && timeline->events[i].status != PS_STATUS_INCOMPLETE)
+	while (i < timeline->event_count && !(timeline->events[i].is_counter &&
+	                                      timeline->events[i].status == PS_STATUS_INCOMPLETE))
 		i++;
 	if (i == timeline->event_count)
 		return;
@@ -38,13 +43,68 @@ static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
 	}
 }
 
+static void say_unassigned(const struct timeline_losses *losses, struct ps__buffer *out)
+{
+	if (losses->unassigned)
+		ps__buffer_add(out,
+		               "%" PRIu64 " sample%s left out: another program samples the same "
+		               "software events, and the kernel doesn't tell which of -e wrote "
+		               "%s. Counts of software events are lower bounds, or not known. "
+		               "Name one software event.",
+		               losses->unassigned, losses->unassigned == 1 ? " is" : "s are",
+		               losses->unassigned == 1 ? "it" : "them");
+}
+
+static void say_damaged(const struct timeline_losses *losses, struct ps__buffer *out)
+{
+	if (losses->damaged)
+		ps__buffer_add(out,
+		               "%" PRIu64 " damaged record%s left out: the times and counts above "
+		               "lack what was in there.",
+		               losses->damaged, losses->damaged == 1 ? " is" : "s are");
+}
+
+static void say_missed(const struct timeline_losses *losses, struct ps__buffer *out)
+{
+	if (losses->missed)
+		ps__buffer_add(out,
+		               "%zu task%s may be missing here, with all that %s made: made while "
+		               "the recording began.",
+		               losses->missed, losses->missed == 1 ? "" : "s",
+		               losses->missed == 1 ? "it" : "they");
+}
+
+/* Each is nothing if there is no such loss. */
+static void (*const say_losses[])(const struct timeline_losses *losses, struct ps__buffer *out) = {
+    say_unassigned, say_damaged, say_missed};
+
+#define LOSSES (sizeof say_losses / sizeof *say_losses)
+
+void timeline_notes_complain(const struct timeline *timeline)
+{
+	struct ps__buffer text = {0};
+
+	for (size_t i = 0; i < LOSSES; i++) {
+		say_losses[i](&timeline->losses, &text);
+		if (text.length)
+			tool_complain("%s", ps__buffer_text(&text));
+		ps__buffer_restart(&text);
+	}
+	ps__buffer_clear(&text);
+}
+
 void timeline_notes_add(struct timeline *timeline)
 {
 	struct ps__buffer text = {0};
 
-	tool_slices_say_holes(timeline->slices, timeline->lost, &text);
+	tool_slices_say_holes(timeline->slices, timeline->losses.records, &text);
 	if (text.length)
 		notes_add(timeline, &text);
+	for (size_t i = 0; i < LOSSES; i++) {
+		say_losses[i](&timeline->losses, &text);
+		if (text.length)
+			notes_add(timeline, &text);
+	}
 	if (timeline->command_pid)
 		tool_slices_say_left(timeline->slices, &text);
 	if (text.length)

@@ -66,38 +66,24 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 	}
 }
 
-/* Some of them are found after the start. */
-static void complain_of_missed(const struct timeline *timeline)
-{
-	size_t missed = ps_session_missed(timeline->session, NULL, 0);
-
-	if (missed > 0)
-		tool_complain("%zu task%s may be missing here, with all that %s made: made while "
-		              "the recording began",
-		              missed, missed == 1 ? "" : "s", missed == 1 ? "it" : "they");
-}
-
 /* The process is not observed any more while all is shown. */
 static void close_session(struct timeline *timeline)
 {
 	struct ps_session_stats stats = {.size = sizeof stats};
+	struct timeline_losses *losses = &timeline->losses;
 
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
 	uint64_t switches = timeline_counters_close(timeline);
-	complain_of_missed(timeline);
+	/* Some of them are found after the start. */
+	losses->missed = ps_session_missed(timeline->session, NULL, 0);
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
-		timeline->lost = stats.lost + switches;
-		tool_slices_note_lost(timeline->slices, timeline->lost);
-		if (stats.unassigned)
-			tool_complain("%llu samples are left out: another program samples the "
-			              "same software events, and the kernel doesn't tell which "
-			              "of -e they are of",
-			              (unsigned long long)stats.unassigned);
-		if (stats.damaged)
-			tool_complain("%llu records are damaged, and were left out",
-			              (unsigned long long)stats.damaged);
+		losses->records = stats.lost + switches;
+		losses->unassigned = stats.unassigned;
+		losses->damaged = stats.damaged;
+		tool_slices_note_lost(timeline->slices, losses->records);
 	}
+	timeline_events_note_losses(timeline);
 	ps_session_destroy(timeline->session);
 	timeline->session = NULL;
 }

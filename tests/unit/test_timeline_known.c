@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A task's counts in perfsage timeline where a CPU lost its counters: what no slice tells is not 0,
- * and what some slices don't tell is a lower bound. */
+/* A task's counts in perfsage timeline where a CPU lost its counters, or samples are left out: what
+ * nothing tells is not 0, and what is told in part is a lower bound. */
 #include "support/scene.h"
 #include "tools/timeline.h"
 #include "tools/timeline_counters.h"
@@ -14,7 +14,7 @@ static struct timeline timeline;
 static struct timeline_switched cpus[2] = {{.cpu = 0}, {.cpu = 1}};
 static struct timeline_counters counters = {.cpus = cpus, .cpu_count = 2, .count = 1};
 static struct timeline_event events[2] = {
-    {.name = "page-faults", .is_counted = true, .index = 0},
+    {.name = "page-faults", .is_counted = true, .shares_samples = true, .index = 0},
     {.name = "branches", .is_counted = true, .is_counter = true, .index = 1}};
 
 static int add_span(const struct tool_span *span, void *context)
@@ -48,8 +48,18 @@ static void run_task(uint32_t tid, uint32_t cpu, uint64_t at_ms)
 	hear(listener.switched, record);
 }
 
+/* Task 101 has a page fault. */
+static void fault(void)
+{
+	const struct ps_listener listener = tool_slices_listener(timeline.slices);
+	const struct ps_record record = {.pid = 100, .tid = 101, .cpu = 0, .time = 1015 * MS};
+	const struct ps_session_record heard = {.record = &record, .event = 0, .period = 1};
+
+	listener.sample(listener.context, &heard);
+}
+
 /* CPU 1 has counters until this time. Task 101 is on CPU 0, 102 on CPU 1, and 103 on both. */
-static void record_until(uint64_t until_ns)
+static void record(uint64_t until_ns, bool has_fault, struct timeline_losses losses)
 {
 	const struct tool_slices_play play = {
 	    .begin_ns = 1000 * MS, .end_ns = 1200 * MS, .visit = add_span};
@@ -59,19 +69,29 @@ static void record_until(uint64_t until_ns)
 	counters.has_gaps = until_ns != UINT64_MAX;
 	counters.unknown_cpu = -1;
 	events[0].status = events[1].status = PS_STATUS_COUNTED;
+	events[0].is_counted = true;
 	timeline = (struct timeline){.options = {.rows = 10},
 	                             .counters = &counters,
 	                             .events = events,
 	                             .event_count = 2,
-	                             .counted = 2};
+	                             .counted = 2,
+	                             .losses = losses};
 	check_ok(tool_slices_create(&timeline.slices, 2));
 	check_ok(timeline_sums_create(&timeline.sums, 10));
 	run_task(101, 0, 1010);
 	run_task(102, 1, 1030);
 	run_task(103, 0, 1050);
 	run_task(103, 1, 1070);
+	if (has_fault)
+		fault();
+	timeline_events_note_losses(&timeline);
 	check_ok(tool_slices_play(timeline.slices, &play));
 	timeline_sums_close(&timeline.sums);
+}
+
+static void record_until(uint64_t until_ns)
+{
+	record(until_ns, false, (struct timeline_losses){.records = 0});
 }
 
 static void end(void)
@@ -98,7 +118,8 @@ static void check_text(const char *tid, const char *faults, const char *branches
 	ck_assert_str_eq(second, branches);
 }
 
-static void check_json(const char *tid, const char *is_whole, const char *branches)
+static void check_json_of(const char *tid, const char *is_whole, const char *faults,
+                          const char *branches)
 {
 	char expected[120];
 
@@ -108,11 +129,22 @@ static void check_json(const char *tid, const char *is_whole, const char *branch
 	const char *task = strstr(ps__buffer_text(&timeline.text), tid);
 	ck_assert_ptr_nonnull(task);
 	snprintf(expected, sizeof expected,
-	         "\"is_whole\": %s, \"counts\": {\"page-faults\": 0, \"branches\": %s}", is_whole,
-	         branches);
+	         "\"is_whole\": %s, \"counts\": {\"page-faults\": %s, \"branches\": %s}", is_whole,
+	         faults, branches);
 	task = strstr(task, "\"is_whole\"");
 	ck_assert_ptr_nonnull(task);
 	ck_assert_msg(strncmp(task, expected, strlen(expected)) == 0, "%.80s", task);
+}
+
+static void check_json(const char *tid, const char *is_whole, const char *branches)
+{
+	check_json_of(tid, is_whole, "0", branches);
+}
+
+static void check_says(const char *sentence)
+{
+	ck_assert_msg(strstr(ps__buffer_text(&timeline.text), sentence) != NULL, "%s",
+	              ps__buffer_text(&timeline.text));
 }
 
 START_TEST(a_cpu_without_counters_leaves_no_zeros)
@@ -148,6 +180,55 @@ START_TEST(with_all_counters_all_is_known)
 }
 END_TEST
 
+/* Another program sampled the same event. */
+START_TEST(an_event_without_its_samples_is_not_known)
+{
+	record(UINT64_MAX, false, (struct timeline_losses){.unassigned = 3});
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	check_text("101", "?", "5");
+	check_says("3 samples are left out");
+	check_json_of("\"tid\": 101", "false", "null", "5");
+	check_says("\"unassigned_samples\": 3,\n \"damaged_records\": 0,\n \"missed_tasks\": 0,");
+	check_says("{\"event\": \"page-faults\", \"unit\": \"count\", \"status\": "
+	           "\"incomplete\", \"flags\": []}");
+	end();
+}
+END_TEST
+
+START_TEST(an_event_that_lacks_samples_is_a_lower_bound)
+{
+	record(UINT64_MAX, true, (struct timeline_losses){.unassigned = 1, .missed = 2});
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	check_text("101", ">=1", "5");
+	check_text("102", ">=0", "5");
+	check_says("\n1 sample is left out: ");
+	check_says("\n2 tasks may be missing here, ");
+	check_json_of("\"tid\": 101", "false", "1", "5");
+	check_json_of("\"tid\": 102", "false", "0", "5");
+	check_says("\"unassigned_samples\": 1,\n \"damaged_records\": 0,\n \"missed_tasks\": 2,");
+	end();
+}
+END_TEST
+
+/* A tracepoint's samples are its own; a record that can't be read may be one of them. */
+START_TEST(samples_of_its_own_are_all_there_but_for_damaged_records)
+{
+	events[0].shares_samples = false;
+	record(UINT64_MAX, true, (struct timeline_losses){.unassigned = 1});
+	ck_assert_int_eq(events[0].status, PS_STATUS_COUNTED);
+	check_text("101", "1", "5");
+	end();
+	record(UINT64_MAX, true, (struct timeline_losses){.damaged = 1});
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(events[1].status, PS_STATUS_COUNTED);
+	check_text("101", ">=1", "5");
+	check_says("\n1 damaged record is left out: ");
+	check_json_of("\"tid\": 101", "false", "1", "5");
+	end();
+	events[0].shares_samples = true;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline_known");
@@ -156,5 +237,8 @@ int main(void)
 	tcase_add_test(tests, a_cpu_without_counters_leaves_no_zeros);
 	tcase_add_test(tests, a_cpu_that_goes_offline_is_known_until_then);
 	tcase_add_test(tests, with_all_counters_all_is_known);
+	tcase_add_test(tests, an_event_without_its_samples_is_not_known);
+	tcase_add_test(tests, an_event_that_lacks_samples_is_a_lower_bound);
+	tcase_add_test(tests, samples_of_its_own_are_all_there_but_for_damaged_records);
 	return scene_run(suite);
 }
