@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See flush.h. A handler can't write a report: it wakes the thread, which can. */
 #include "collect/flush.h"
+#include "collect/signals.h"
 
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -36,12 +37,20 @@ static struct {
 	volatile uint64_t signalled_ns; /* when it came: CLOCK_MONOTONIC */
 } flush;
 
+/* Past the preloaded library, which hides the handler from the program. */
+static int flush_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	return ps_preload_sigaction ? ps_preload_sigaction(number, action, before)
+	                            : sigaction(number, action, before);
+}
+
+/* Also in a child of vfork: what the preloaded library knows is the parent's, and stays. */
 static void flush_die(int number)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t one;
 
-	sigaction(number, &standard, NULL);
+	flush_sigaction(number, &standard, NULL);
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	kill(getpid(), number);
@@ -76,28 +85,38 @@ static void flush_handle(int number)
 	errno = error;
 }
 
+static bool flush_has(int number, void (*handler)(int))
+{
+	struct sigaction now;
+
+	return flush_sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
+}
+
 /* What the program ignores or handles itself is left as it is. */
 static void flush_hear_signals(void)
 {
-	struct sigaction handler = {.sa_handler = flush_handle, .sa_flags = SA_RESTART}, before;
+	const struct sigaction handler = collect_signals_action(flush_handle);
+	uint64_t numbers = 0;
 
-	sigemptyset(&handler.sa_mask);
+	for (size_t index = 0; index < COUNT_OF(ends); index++)
+		numbers |= (uint64_t)1 << ends[index];
+	if (ps_preload_hear)
+		ps_preload_hear(flush_handle, numbers);
 	for (size_t index = 0; index < COUNT_OF(ends); index++) {
-		if (sigaction(ends[index], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
-		    before.sa_handler == SIG_DFL)
-			sigaction(ends[index], &handler, NULL);
+		if (flush_has(ends[index], SIG_DFL))
+			flush_sigaction(ends[index], &handler, NULL);
 	}
 }
 
 static void flush_leave_signals(void)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
-	struct sigaction now;
 
+	if (ps_preload_hear)
+		ps_preload_hear(flush_handle, 0);
 	for (size_t index = 0; index < COUNT_OF(ends); index++) {
-		if (sigaction(ends[index], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-		    now.sa_handler == flush_handle)
-			sigaction(ends[index], &standard, NULL);
+		if (flush_has(ends[index], flush_handle))
+			flush_sigaction(ends[index], &standard, NULL);
 	}
 }
 
@@ -144,6 +163,8 @@ static void *flush_run(void *unused)
 		left_s = flush.what.seconds;
 	}
 	flush.what.finish();
+	/* No thread of the program may put the handler back. */
+	flush_leave_signals();
 	flush_die(flush.signal);
 	return NULL;
 }

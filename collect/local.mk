@@ -16,6 +16,7 @@ collect_libcollect_la_SOURCES = \
 	collect/report.h \
 	collect/settings.c \
 	collect/settings.h \
+	collect/signals.h \
 	collect/source.c \
 	collect/threads.h \
 	collect/tree.c \
@@ -24,6 +25,14 @@ collect_libcollect_la_SOURCES = \
 # Beside the library, which it loads when there are marks to hear. It needs nothing but the C library: what is preloaded into
 # every program must not bring others along.
 lib_LTLIBRARIES += libperfsage-preload.la
-libperfsage_preload_la_SOURCES = collect/hush.h collect/threads.h collect/keep.c collect/preload.c src/base/kept.h src/region/notes.c
+libperfsage_preload_la_SOURCES = \
+	collect/hush.h \
+	collect/keep.c \
+	collect/preload.c \
+	collect/signals.c \
+	collect/signals.h \
+	collect/threads.h \
+	src/base/kept.h \
+	src/region/notes.c
 libperfsage_preload_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_LIBRARY='"libperfsage.so.0"'
 libperfsage_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version -no-undefined -Wl,-z,now

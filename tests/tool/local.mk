@@ -20,6 +20,7 @@ tool_tests = \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
 	tests/tool/stat-groups \
+	tests/tool/stat-handlers \
 	tests/tool/stat-kept \
 	tests/tool/stat-looks \
 	tests/tool/stat-lost \
@@ -41,7 +42,7 @@ tool_tests = \
 # tests/local.mk has without-memory as a test.
 EXTRA_DIST += $(tool_tests) tests/tool/without-memory tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
-check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
+check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heeding tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/signalled tests/tool/visits
 tests_tool_closing_SOURCES = tests/tool/closing.c
 tests_tool_closing_LDADD =
@@ -51,6 +52,8 @@ tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
+tests_tool_heeding_SOURCES = tests/tool/heeding.c
+tests_tool_heeding_LDADD =
 tests_tool_heirs_SOURCES = tests/tool/heirs.c
 tests_tool_heirs_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_heirs_LDFLAGS = -pthread

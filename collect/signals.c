@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See signals.h. sigignore and siginterrupt need nothing: they tell of no handler, and set no
+ * default. Calls of the kernel without the C library aren't seen, nor is a handler that the kernel
+ * takes away (SA_RESETHAND).
+ *
+ * All of this may run in a signal handler, or in a child of vfork, which shares the memory and has
+ * actions of its own. So nothing is allocated or locked, and dlsym is called once: before there is
+ * a handler, as the call that sets the first one comes here.
+ */
+#include "collect/signals.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HIGHEST 64
+
+typedef int sigaction_call(int number, const struct sigaction *action, struct sigaction *before);
+typedef collect_handler *signal_call(int number, collect_handler *handler);
+
+static _Atomic(collect_handler *) own_handler;
+static _Atomic uint64_t own_numbers;
+
+static _Atomic(sigaction_call *) real_sigaction;
+static _Atomic(signal_call *) real_signal;
+static _Atomic(signal_call *) real_sysv_signal;
+static _Atomic(signal_call *) real_sigset;
+
+static void signals_find(void)
+{
+	sigaction_call *found_sigaction;
+	signal_call *found_signal, *found_sysv_signal, *found_sigset;
+
+	*(void **)&found_sigaction = dlsym(RTLD_NEXT, "sigaction");
+	*(void **)&found_signal = dlsym(RTLD_NEXT, "signal");
+	*(void **)&found_sysv_signal = dlsym(RTLD_NEXT, "__sysv_signal");
+	*(void **)&found_sigset = dlsym(RTLD_NEXT, "sigset");
+	atomic_store(&real_signal, found_signal);
+	atomic_store(&real_sysv_signal, found_sysv_signal);
+	atomic_store(&real_sigset, found_sigset);
+	atomic_store(&real_sigaction, found_sigaction);
+}
+
+/* Constructors of the program's libraries may set handlers before. */
+__attribute__((constructor)) static void signals_begin(void)
+{
+	if (!atomic_load(&real_sigaction))
+		signals_find();
+}
+
+__attribute__((visibility("default"))) int
+ps_preload_sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	signals_begin();
+	sigaction_call *real = atomic_load(&real_sigaction);
+	if (real)
+		return real(number, action, before);
+	errno = ENOSYS;
+	return -1;
+}
+
+/* A signal is the program's again when the program itself sets what is to be done: so the handler
+ * may stay where it is. */
+__attribute__((visibility("default"))) void ps_preload_hear(collect_handler *handler,
+                                                            uint64_t numbers)
+{
+	atomic_store(&own_handler, handler);
+	atomic_store(&own_numbers, numbers);
+}
+
+static bool signals_are_heard(int number)
+{
+	return number > 0 && number < HIGHEST && atomic_load(&own_numbers) >> number & 1;
+}
+
+static bool signals_is_own(collect_handler *handler)
+{
+	collect_handler *own = atomic_load(&own_handler);
+
+	return own && handler == own;
+}
+
+/* The program's calls. */
+
+__attribute__((visibility("default"))) int
+sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict before)
+{
+	struct sigaction heard;
+
+	if (action && action->sa_handler == SIG_DFL && signals_are_heard(number)) {
+		heard = collect_signals_action(atomic_load(&own_handler));
+		action = &heard;
+	}
+	int result = ps_preload_sigaction(number, action, before);
+	if (result == 0 && before && signals_is_own(before->sa_handler)) {
+		*before = (struct sigaction){.sa_handler = SIG_DFL};
+		sigemptyset(&before->sa_mask);
+	}
+	return result;
+}
+
+static collect_handler *signals_set(_Atomic(signal_call *) *real, int number,
+                                    collect_handler *handler)
+{
+	signals_begin();
+	if (handler == SIG_DFL && signals_are_heard(number))
+		handler = atomic_load(&own_handler);
+	signal_call *set = atomic_load(real);
+	if (!set) {
+		errno = ENOSYS;
+		return SIG_ERR;
+	}
+	collect_handler *before = set(number, handler);
+	return signals_is_own(before) ? SIG_DFL : before;
+}
+
+/* A handler of System V is taken away by the first of two signals. */
+static collect_handler *signals_set_sysv(int number, collect_handler *handler)
+{
+	return signals_set(handler == SIG_DFL ? &real_signal : &real_sysv_signal, number, handler);
+}
+
+/* The C library may declare these or not, according to its age and to the standard. */
+__attribute__((visibility("default"))) collect_handler *bsd_signal(int number,
+                                                                   collect_handler *handler);
+__attribute__((visibility("default"))) collect_handler *ssignal(int number,
+                                                                collect_handler *handler);
+__attribute__((visibility("default"))) collect_handler *sysv_signal(int number,
+                                                                    collect_handler *handler);
+__attribute__((visibility("default"))) collect_handler *__sysv_signal(int number,
+                                                                      collect_handler *handler);
+__attribute__((visibility("default"))) collect_handler *sigset(int number,
+                                                               collect_handler *handler);
+
+__attribute__((visibility("default"))) collect_handler *signal(int number, collect_handler *handler)
+{
+	return signals_set(&real_signal, number, handler);
+}
+
+collect_handler *bsd_signal(int number, collect_handler *handler)
+{
+	return signals_set(&real_signal, number, handler);
+}
+
+collect_handler *ssignal(int number, collect_handler *handler)
+{
+	return signals_set(&real_signal, number, handler);
+}
+
+/* The signal of <signal.h> in a program that is compiled for XPG without its extensions. */
+collect_handler *__sysv_signal(int number, collect_handler *handler)
+{
+	return signals_set_sysv(number, handler);
+}
+
+collect_handler *sysv_signal(int number, collect_handler *handler)
+{
+	return signals_set_sysv(number, handler);
+}
+
+collect_handler *sigset(int number, collect_handler *handler)
+{
+	return signals_set(&real_sigset, number, handler);
+}
