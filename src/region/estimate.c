@@ -8,7 +8,9 @@
  * kernel counted.
  * Sampled regions may nest: below two of them, what was counted is multiplied by both factors.
  *
- * A path that was sampled at several rates comes here as several paths, one for each rate.
+ * A path that was sampled at several rates, or inside paths that were, comes here as several paths,
+ * one for each combination of rates. Where one of these has no visit that was counted, the counted
+ * visits of the others stand for its visits.
  *
  * Processes are a sample, too (pool.c): f is then by the visits of those that counted some and of
  * those that counted none, and the latter's are added where these have their counts.
@@ -161,14 +163,52 @@ static int estimate_add(const struct ps_path *raw)
 	return result;
 }
 
+static double estimate_counted(const struct ps_path *raw)
+{
+	return fmax((double)(raw->pooled ? raw->pooled : raw->visits.counted), 1);
+}
+
 /* A visit that is not over yet counts as one where no other one does. */
+static bool estimate_has_counted(const struct ps_path *raw)
+{
+	return raw->pooled || raw->visits.counted || raw->parts;
+}
+
 static double estimate_factor(const struct ps_path *raw)
 {
-	double counted = (double)(raw->pooled ? raw->pooled : raw->visits.counted);
-	double unchosen = (double)(raw->unchosen || counted > 0 ? raw->unchosen : raw->open);
+	bool is_over = raw->unchosen || raw->pooled || raw->visits.counted;
+	double counted = estimate_counted(raw);
 
-	counted = fmax(counted, 1);
-	return (counted + unchosen) / counted;
+	return (counted + (double)(is_over ? raw->unchosen : raw->open)) / counted;
+}
+
+/* Of the paths at all rates, which are extrapolated with what is around them: the visits, divided
+ * by those for which the counted visits of the same rate stand. */
+static double estimate_share(const struct ps_path *path)
+{
+	double visits = 0, known = 0;
+
+	for (const struct ps_path *raw = path->estimate.same; raw; raw = raw->estimate.same) {
+		double around = raw->parent ? raw->parent->estimate.whole : 1;
+		bool has_counted = estimate_has_counted(raw);
+		double own = has_counted ? estimate_counted(raw) * estimate_factor(raw)
+		                         : (double)raw->unchosen;
+		visits += around * own;
+		known += has_counted ? around * own : 0;
+	}
+	return known > 0 ? visits / known : 1;
+}
+
+/* The path around has its factors before. */
+static void estimate_weigh(struct ps_path *path)
+{
+	double share = estimate_share(path);
+
+	for (struct ps_path *raw = path->estimate.same; raw; raw = raw->estimate.same) {
+		raw->estimate.factor = share * estimate_factor(raw);
+		raw->estimate.whole =
+		    raw->estimate.factor * (raw->parent ? raw->parent->estimate.whole : 1);
+	}
 }
 
 /* Counts of visits that were not counted may be in each part, whatever was taken off. */
@@ -231,8 +271,8 @@ static int estimate_make_path(struct ps_paths *paths, struct ps_path *raw)
 	raw->path = ps__paths_get_path(paths, above ? above->path : NULL, raw->region, NULL);
 	if (!raw->path)
 		return -1;
-	raw->estimate.factor = estimate_factor(raw);
-	raw->estimate.whole = raw->estimate.factor * (above ? above->estimate.whole : 1);
+	raw->estimate.same = raw->path->estimate.same;
+	raw->path->estimate.same = raw;
 	ps__paths_add_visits(raw->path, raw);
 	/* Numbers are heard in each visit. */
 	for (const struct ps__value_sum *from = raw->values; from; from = from->next) {
@@ -252,6 +292,8 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw)
 
 	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
 		result = estimate_make_path(paths, path);
+	for (struct ps_path *path = paths->root; path; path = path->next_made)
+		estimate_weigh(path);
 	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
 		result = estimate_add(path);
 	if (result < 0) {

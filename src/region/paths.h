@@ -59,8 +59,9 @@ struct ps_path {
 	struct ps__other_visits *others; /* of loaded paths: the other processes' visits */
 	struct ps_visits visits;
 	/* See estimate.c. Of a path at one rate: f, and the product with those around it. Of one at
-	 * any rate: times */
+	 * any rate: times. same: of the latter, a path at one rate; of that, the next one */
 	struct {
+		struct ps_path *same;
 		double factor;
 		double whole;
 		double wall_ns;
