@@ -61,6 +61,9 @@ bool ps__task_is_zombie(const struct ps__task *task);
  * has not. */
 bool ps__task_has_ended(pid_t tid);
 
+/* Does the kernel know a task of this number, of any process? No /proc is needed. */
+bool ps__task_exists(pid_t tid);
+
 /* The letter of a task's state in /proc/<tid>/stat; '\0' if it can't be told. */
 char ps__task_state(pid_t tid);
 

@@ -58,8 +58,7 @@ bool ps__locate_has_proc(void)
 	return length != -ENOENT && (pid == 0 || pid == getpid());
 }
 
-/* The kernel tells this of a task without /proc. */
-static bool is_known_to_kernel(pid_t tid)
+bool ps__task_exists(pid_t tid)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
 
@@ -77,7 +76,7 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 {
 	char path[STAT_PATH_BYTES];
 
-	if (!ps__locate_has_proc() && is_known_to_kernel(tid)) {
+	if (!ps__locate_has_proc() && ps__task_exists(tid)) {
 		*task = (struct ps__task){.tid = tid, .fd = -1};
 		return PS_OK;
 	}
@@ -89,7 +88,7 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 		                "thread: " PS__ADVICE_DESCRIPTORS,
 		                path, strerror(errno));
 	int error = errno;
-	if (fd < 0 && error == ENOENT && is_known_to_kernel(tid))
+	if (fd < 0 && error == ENOENT && ps__task_exists(tid))
 		return ps__fail(PS_ESYS,
 		                "thread %d is hidden from this user (%s: %s; /proc is mounted with "
 		                "hidepid): count it as its owner or as root",
@@ -208,7 +207,7 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 	char stat[STAT_BYTES];
 
 	if (task->fd < 0) {
-		*ended = *ended || !is_known_to_kernel(task->tid);
+		*ended = *ended || !ps__task_exists(task->tid);
 		return -1;
 	}
 	ssize_t length = read_stat(task->fd, stat);
@@ -312,7 +311,7 @@ bool ps__locate_is_alive(pid_t tid)
 	 * files. */
 	if (fd < 0)
 		return (errno != ENOENT && errno != ESRCH) ||
-		       (!ps__locate_has_proc() && is_known_to_kernel(tid));
+		       (!ps__locate_has_proc() && ps__task_exists(tid));
 	bool runs = task_runs_after_its_exit(fd);
 	ps__os.close(fd);
 	return runs;

@@ -87,13 +87,13 @@ struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid)
 	return ps__links_find(&profile->ended.links, &kept_tids, kept_key(tid));
 }
 
-static int kept_make(struct ps_profile *profile, const struct ps__member *member)
+static int kept_make(struct ps_profile *profile, const struct ps__member *member,
+                     ps__add_member *add)
 {
 	struct ps__kept *kept = ps__os_calloc(1, sizeof *kept);
 	struct ps_paths *paths = kept ? ps__paths_make(profile, profile->ended.all->events) : NULL;
 
-	if (!paths || ps__paths_add_member(paths, member) < 0 ||
-	    ps__links_reserve(&profile->ended.links) < 0) {
+	if (!paths || add(paths, member) < 0 || ps__links_reserve(&profile->ended.links) < 0) {
 		ps_paths_destroy(paths);
 		ps__os_free(kept);
 		return -1;
@@ -105,11 +105,11 @@ static int kept_make(struct ps_profile *profile, const struct ps__member *member
 }
 
 /* The kernel gives a number again: those threads are added up. */
-int ps__kept_add(struct ps_profile *profile, const struct ps__member *member)
+int ps__kept_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add)
 {
 	const struct ps__kept *kept = ps__kept_find(profile, member->tid);
 
-	return kept ? ps__paths_add_member(kept->paths, member) : kept_make(profile, member);
+	return kept ? add(kept->paths, member) : kept_make(profile, member, add);
 }
 
 void ps__kept_free_all(struct ps_profile *profile)

@@ -7,6 +7,7 @@ src_region_libregion_la_SOURCES = \
 	src/region/estimate.c \
 	src/region/group.c \
 	src/region/group.h \
+	src/region/join.c \
 	src/region/links.c \
 	src/region/links.h \
 	src/region/listen.c \

@@ -59,8 +59,7 @@ static void member_link(struct ps__member *member)
 	pthread_mutex_unlock(&profile->lock);
 }
 
-/* The caller holds the profile's lock. */
-static void member_unlink(struct ps__member *member)
+void ps__member_unlink(struct ps__member *member)
 {
 	*member->link = member->next;
 	if (member->next)
@@ -106,7 +105,7 @@ static void member_begin_sampling(struct ps__member *member)
 		member->visit_ns = 0;
 }
 
-static int member_make(struct ps_profile *profile, struct ps__member **out)
+int ps__member_make(struct ps_profile *profile, struct ps__member **out)
 {
 	struct ps__member *member = ps__os_calloc(1, sizeof *member);
 	int result;
@@ -132,47 +131,6 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 	member_link(member);
 	*out = member;
 	return PS_OK;
-}
-
-/* The obstacle, most often too few descriptors, is there for a while: to try at each
- * mark would cost a program more than counting. */
-static void member_refuse(struct ps_profile *profile, int code)
-{
-	char *why = NULL;
-
-	ps__own.refused = profile->number;
-	ps__own.refusal = code;
-	if (atomic_load(&profile->uncounted_why))
-		return;
-	char *detail = ps__os_strdup(ps_error_detail());
-	if (!atomic_compare_exchange_strong(&profile->uncounted_why, &why, detail))
-		ps__os_free(detail);
-}
-
-/* It comes again after ps_profile_leave, and where a thread's last destructors have marks. */
-static void member_count_thread(struct ps_profile *profile)
-{
-	if (ps__own.known == profile->number)
-		return;
-	ps__own.known = profile->number;
-	atomic_fetch_add(&profile->threads, 1);
-}
-
-int ps__member_create(struct ps_profile *profile, struct ps__member **out)
-{
-	if (ps__own.refused == profile->number)
-		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
-		                                 "ps_profile_join tries it again");
-	int cancel = ps__cancel_hold();
-	struct ps__held held;
-	ps__signals_hold(&held);
-	member_count_thread(profile);
-	int result = member_make(profile, out);
-	if (result != PS_OK)
-		member_refuse(profile, result);
-	ps__signals_release(&held);
-	ps__cancel_release(cancel);
-	return result;
 }
 
 static void member_doubt(struct ps__node *node, enum ps__doubt doubt)
@@ -382,10 +340,11 @@ static int member_end(struct ps__member *member)
 		ps_eventset_destroy(set);
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;
-	if (is_added && profile->ended.are_kept && ps__kept_add(profile, member) < 0)
+	if (is_added && profile->ended.are_kept &&
+	    ps__kept_add(profile, member, ps__paths_add_member) < 0)
 		ps__profile_note(profile, PS__FAULT_NO_MEMORY);
 	if (is_added)
-		member_unlink(member);
+		ps__member_unlink(member);
 	pthread_mutex_unlock(&profile->lock);
 	if (is_added)
 		ps__member_free(member);

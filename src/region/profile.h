@@ -279,6 +279,10 @@ int ps__member_leave(struct ps__member *member);
 int ps__member_end(struct ps__member *member);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
 void ps__member_free(struct ps__member *member);
+/* The caller's, which has none. */
+int ps__member_make(struct ps_profile *profile, struct ps__member **out);
+/* The caller holds the profile's lock. */
+void ps__member_unlink(struct ps__member *member);
 
 /* The innermost of the regions that are open. */
 static inline struct ps__node *ps__member_innermost(const struct ps__member *member)
@@ -326,10 +330,16 @@ struct ps__kept {
 	pid_t tid;
 	struct ps_paths *paths;
 };
+/* ps__paths_add_member, or ps__rest_add_member for what is not in the nodes, too. */
+typedef int ps__add_member(struct ps_paths *paths, const struct ps__member *member);
 /* 0, or -1 for lack of memory: nothing is kept then. */
-int ps__kept_add(struct ps_profile *profile, const struct ps__member *member);
+int ps__kept_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
 struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid);
 void ps__kept_free_all(struct ps_profile *profile);
+
+/* join.c: ends the members of threads that are gone and didn't say so: that ended by exit(2), or
+ * with a mark in the last of their destructors. */
+void ps__gone_end_all(struct ps_profile *profile);
 
 /* ended.c: a set that counts the calling thread, a spare one or a clone of the model; *out may be
  * NULL or not after an error. */

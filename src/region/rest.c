@@ -7,6 +7,7 @@
 #include "region/rest.h"
 
 #include "base/os.h"
+#include "locate/locate.h"
 #include "region/paths.h"
 #include "region/profile.h"
 #include "store/attrmap.h"
@@ -197,10 +198,26 @@ static void rest_doubt(const struct rest *rest)
 	rest->innermost->visits.on_cpu_ns = UINT64_MAX;
 }
 
+/* The time since the last boundary. A thread that is gone has ended some time since then: as long
+ * as it was on a CPU is all that is known. */
+static uint64_t rest_time(const struct rest *rest)
+{
+	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
+	uint64_t on_cpu_ns = 0;
+
+	if (ps__task_exists(rest->member->tid))
+		return rest->now_ns > last_ns ? rest->now_ns - last_ns : 0;
+	for (size_t index = 0; rest->recording->groups && index < rest->count; index++) {
+		const _Atomic uint64_t *row = rest_row(rest, index);
+		if (atomic_load_explicit(&row[0], memory_order_relaxed))
+			on_cpu_ns += atomic_load_explicit(&row[1], memory_order_relaxed);
+	}
+	return on_cpu_ns;
+}
+
 /* Nothing is added before it is known that the thread stood still all the time. */
 static int rest_add_all(struct rest *rest, uint64_t begun)
 {
-	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
 	int added = 0;
 
 	rest->recording = rest->peeked[0].recording;
@@ -215,8 +232,8 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 		rest_doubt(rest);
 	for (size_t index = 0; index < rest->count && added == 0; index++)
 		added = rest_add_row(rest, index);
-	if (added == 0 && rest->now_ns > last_ns)
-		rest->innermost->visits.wall_ns += rest->now_ns - last_ns;
+	if (added == 0)
+		rest->innermost->visits.wall_ns += rest_time(rest);
 	return added;
 }
 

@@ -45,6 +45,7 @@ static int take_add_up(struct ps_profile *profile, struct ps_paths *paths, pid_t
 
 	if (result != PS_OK)
 		return result;
+	ps__gone_end_all(profile);
 	pthread_mutex_lock(&profile->lock);
 	int added = tid == ALL_THREADS ? take_add_all(profile, paths)
 	                               : take_add_thread(profile, paths, tid);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread comes to be counted. It finds the members of threads that are gone without having said
+ * so, and ends them: their descriptors would be missing. */
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "locate/locate.h"
+#include "region/paths.h"
+#include "region/profile.h"
+#include "region/rest.h"
+
+/* As the thread would have done it: but no counter is stopped. 0, or -1 for lack of memory. */
+static int join_add_gone(struct ps_profile *profile, const struct ps__member *member)
+{
+	bool is_known = ps__rest_is_known(member);
+
+	if (ps__rest_add_member(profile->ended.all, member) < 0)
+		return -1;
+	if (profile->ended.are_kept && ps__kept_add(profile, member, ps__rest_add_member) < 0)
+		ps__profile_note(profile, PS__FAULT_NO_MEMORY);
+	if (!is_known)
+		ps__profile_note(profile, PS__FAULT_INSIDE_ELSEWHERE);
+	for (size_t depth = 0; depth < member->depth; depth++)
+		ps__profile_note(profile, PS__FAULT_LEFT_OPEN);
+	return 0;
+}
+
+/* Takes those out of the list that are gone, and returns them. Looks at all members; or, for less,
+ * at the newest and on as long as they are gone: then only those stay that ended before one that
+ * came earlier. A number that the kernel has given again is the caller's. The caller holds the
+ * lock. */
+static struct ps__member *join_unlink_gone(struct ps_profile *profile, bool looks_at_all)
+{
+	const struct ps__member *own = ps__member_find(profile);
+	pid_t own_tid = ps__os.gettid();
+	struct ps__member *gone = NULL, *next;
+	bool looks = true;
+
+	for (struct ps__member *member = profile->members; member; member = next) {
+		next = member->next;
+		bool is_gone = member != own &&
+		               (member->tid == own_tid || (looks && !ps__task_exists(member->tid)));
+		looks = looks_at_all || (looks && is_gone);
+		if (!is_gone || join_add_gone(profile, member) < 0)
+			continue;
+		ps__member_unlink(member);
+		member->next = gone;
+		gone = member;
+	}
+	return gone;
+}
+
+static void join_end_gone(struct ps_profile *profile, bool looks_at_all)
+{
+	struct ps__member *next;
+
+	pthread_mutex_lock(&profile->lock);
+	struct ps__member *gone = join_unlink_gone(profile, looks_at_all);
+	pthread_mutex_unlock(&profile->lock);
+	for (; gone; gone = next) {
+		next = gone->next;
+		ps__member_free(gone);
+	}
+}
+
+void ps__gone_end_all(struct ps_profile *profile)
+{
+	join_end_gone(profile, true);
+}
+
+/* The obstacle, most often too few descriptors, is there for a while: to try at each
+ * mark would cost a program more than counting. */
+static void join_refuse(struct ps_profile *profile, int code)
+{
+	char *why = NULL;
+
+	ps__own.refused = profile->number;
+	ps__own.refusal = code;
+	if (atomic_load(&profile->uncounted_why))
+		return;
+	char *detail = ps__os_strdup(ps_error_detail());
+	if (!atomic_compare_exchange_strong(&profile->uncounted_why, &why, detail))
+		ps__os_free(detail);
+}
+
+/* It comes again after ps_profile_leave, and where a thread's last destructors have marks. */
+static void join_count_thread(struct ps_profile *profile)
+{
+	if (ps__own.known == profile->number)
+		return;
+	ps__own.known = profile->number;
+	atomic_fetch_add(&profile->threads, 1);
+}
+
+int ps__member_create(struct ps_profile *profile, struct ps__member **out)
+{
+	if (ps__own.refused == profile->number)
+		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
+		                                 "ps_profile_join tries it again");
+	int cancel = ps__cancel_hold();
+	struct ps__held held;
+	ps__signals_hold(&held);
+	join_count_thread(profile);
+	join_end_gone(profile, false);
+	int result = ps__member_make(profile, out);
+	if (result != PS_OK)
+		join_refuse(profile, result);
+	ps__signals_release(&held);
+	ps__cancel_release(cancel);
+	return result;
+}
