@@ -47,7 +47,9 @@ __attribute__((format(printf, 1, 2))) static void preload_complain(const char *f
 	collect_hush_end(&hush);
 }
 
-/* libperfsage stands beside this library. */
+/* libperfsage stands beside this library. RTLD_DEEPBIND would keep it from functions of the same
+ * names in the program, but from the program's malloc, too, and from what is preloaded: what
+ * strdup and open_memstream take from that malloc would be freed by the C library's free. */
 static void *preload_open_library(void)
 {
 	char path[PATH_MAX];
