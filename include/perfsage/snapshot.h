@@ -63,9 +63,11 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *     timestamp of `to`; untouched on failure
  * count - of the array: at least as many as the set has events
  *
- * A value's attribution and flags are not those of the interval: the attribution
+ * A value's attribution and flags cover more time than the interval: the attribution
  * is the weakest that the set's counts had on these hardware threads since the last
- * ps_start, ps_reset or ps_accum, and the flags are all that they had since then.
+ * ps_start, ps_reset or ps_accum, and the flags are all that they had since then. If
+ * one of these was called in the interval, both cover all the time since the set
+ * began to count for snapshots.
  *
  * Errors:
  *   PS_EINVAL - set, `to` or values is NULL; a snapshot is of another set, or was

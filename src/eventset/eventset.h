@@ -50,7 +50,13 @@ struct ps__slot {
 	/* A bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t lacking;
 	uint64_t *base;
-	uint64_t *passed; /* counts that were dropped or moved to the base: see snapshot.c */
+	/* Of snapshots: counts that were dropped or moved to the base, the mark of these, and how
+	 * often the counts started over */
+	struct {
+		uint64_t *words;
+		uint32_t times;
+		uint16_t mark;
+	} passed;
 	/* The task's time here in the interval being fetched, for a set that can't be split */
 	uint64_t spent_ns;
 	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
@@ -306,6 +312,9 @@ void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
+/* Counts may be missing in slots that have none since the counts began. No part of a reading shows
+ * that, but intervals of snapshots do that began before. */
+void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark);
 /* Before the first counts since a start are assigned. */
 static inline void ps__set_begin_counts(struct ps_eventset *set)
 {

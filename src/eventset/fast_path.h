@@ -63,6 +63,7 @@ struct ps__fast_path {
 	/* Snapshots use this, if there are any */
 	struct {
 		uint64_t *passed; /* what a part has more than the totals */
+		uint64_t label;   /* of the slot's part */
 		uint64_t of;      /* what they are of */
 		uint64_t opening; /* those with this number lack the part of the task alone */
 	} snapshot;

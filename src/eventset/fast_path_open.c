@@ -94,9 +94,11 @@ static void passed_from_slot(struct ps_eventset *set)
 
 	fast->snapshot.of = set->snapshots;
 	fast->snapshot.opening = ++set->openings;
+	/* It stays so: what ps_accum moves meanwhile has the same mark. */
+	fast->snapshot.label = ps__slot_label(slot);
 	for (size_t word = 0; set->snapshots && word < fast->width; word++)
 		fast->snapshot.passed[word] =
-		    slot->passed[word] + slot->counts[word] - assigned[word];
+		    slot->passed.words[word] + slot->counts[word] - assigned[word];
 }
 
 static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,

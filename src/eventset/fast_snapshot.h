@@ -36,7 +36,7 @@ static inline void ps__fast_copy_own(const struct ps__fast_path *fast,
 	const uint64_t *current = fast->current, *passed = fast->snapshot.passed;
 	uint64_t *part = ps__snapshot_part(snapshot, snapshot->own), *words = part + 1;
 
-	part[0] = fast->counts_mark;
+	part[0] = fast->snapshot.label;
 	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof(ps__pair))
 		ps__store_pair(words, at_bytes,
 		               ps__load_pair(passed, at_bytes) + ps__load_pair(current, at_bytes));

@@ -34,6 +34,7 @@ void ps__set_doubt_parts(struct ps_eventset *set)
 		if (set->recorder.active[index]->has_counts)
 			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);
 	}
+	ps__set_mark_idle(set, PS_ATTRIBUTION_LAST_CPU);
 }
 
 int ps__set_read_rest(struct ps_eventset *set, int result)

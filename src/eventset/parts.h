@@ -51,12 +51,29 @@ void ps__set_look(struct ps_eventset *set);
 struct ps__slot;
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot);
 
-/* A snapshot has a part for each hardware thread that its set had met: the mark (PS__MARK_*), and
- * the counts in a row's order. A part only grows from one snapshot to the next. */
+/*
+ * The label of a snapshot's part. Bits 0-15: the mark (PS__MARK_*) of the counts since they started
+ * over last; 16-31: the mark of all counts that snapshots are of; 32-63: how often they started
+ * over. It is one word, as the fast path copies it.
+ */
+static inline uint64_t ps__label_make(uint16_t mark, uint16_t mark_of_all, uint32_t times)
+{
+	return mark | (uint64_t)mark_of_all << 16 | (uint64_t)times << 32;
+}
+
+/* The mark of what was counted between two snapshots; from: 0 where the first one has no part. The
+ * mark of all may be too weak. It is never too strong. */
+static inline uint16_t ps__label_between(uint64_t from, uint64_t to)
+{
+	return (uint16_t)(from >> 32 == to >> 32 ? to : to >> 16);
+}
+
+/* A snapshot has a part for each hardware thread that its set had met: the label, and the counts in
+ * a row's order. A part only grows from one snapshot to the next. */
 struct ps_snapshot {
 	uint64_t of; /* which set, with which events: never 0, and no other's */
 	uint64_t timestamp;
-	size_t width; /* words of a part, behind its mark */
+	size_t width; /* words of a part, behind its label */
 	size_t count; /* parts, as they were met */
 	size_t room;
 	uint64_t *parts;

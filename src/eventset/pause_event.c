@@ -104,7 +104,7 @@ static void event_clear_count(struct ps_eventset *set, size_t event)
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		struct ps__slot *slot = set->recorder.met[index];
 		if (set->snapshots)
-			slot->passed[word] += slot->counts[word];
+			slot->passed.words[word] += slot->counts[word];
 		slot->counts[word] = 0;
 	}
 	ps__signals_release(&held);

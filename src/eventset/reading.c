@@ -60,6 +60,7 @@ static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 		if (set->recorder.active[index]->has_counts)
 			set->recorder.active[index]->counts_mark |= PS__MARK_INTERRUPTED;
 	}
+	ps__set_mark_idle(set, PS__MARK_INTERRUPTED);
 	here->counts_mark |= PS__MARK_INTERRUPTED;
 }
 

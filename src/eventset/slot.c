@@ -114,7 +114,7 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	slot->instance = instance_of(set, cpu);
 	slot->off = slot->ran + set->recorder.recording->groups;
 	slot->base = slot->off + set->recorder.recording->groups;
-	slot->passed = slot->base + width;
+	slot->passed.words = slot->base + width;
 	slot->lacking = find_lacking(set->recorder.recording, cpu);
 	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||
 	    grow_list(set, &set->recorder.met, set->recorder.met_count) < 0)
@@ -192,6 +192,14 @@ void ps__set_clear_counts(struct ps_eventset *set)
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	set->recorder.must_clear = false;
+}
+
+void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark)
+{
+	for (size_t index = 0; set->snapshots && index < set->recorder.met_count; index++) {
+		if (!set->recorder.met[index]->has_counts)
+			ps__slot_pass_mark(set->recorder.met[index], mark);
+	}
 }
 
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)

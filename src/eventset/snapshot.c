@@ -155,19 +155,24 @@ struct difference {
 	_Atomic uint64_t *row;
 };
 
+/* NULL: the slot was not met yet. */
+static const uint64_t *part_of(const struct ps_snapshot *snapshot, size_t index)
+{
+	return snapshot && index < snapshot->count ? ps__snapshot_part(snapshot, index) : NULL;
+}
+
 /* The row of a slot's difference to a snapshot. False if nothing was counted there, not even time.
  */
 static bool subtract(const struct difference *difference, size_t index,
                      const struct ps_snapshot *from)
 {
 	const uint64_t *to = ps__snapshot_part(difference->to, index) + 1;
-	const uint64_t *before =
-	    from && index < from->count ? ps__snapshot_part(from, index) + 1 : NULL;
+	const uint64_t *part = part_of(from, index);
 	uint64_t any = 0;
 
 	atomic_store_explicit(&difference->row[0], difference->to->timestamp, memory_order_relaxed);
 	for (size_t word = 0; word < difference->to->width; word++) {
-		uint64_t change = to[word] - (before ? before[word] : 0);
+		uint64_t change = to[word] - (part ? part[1 + word] : 0);
 		any |= change;
 		atomic_store_explicit(&difference->row[1 + word], change, memory_order_relaxed);
 	}
@@ -179,9 +184,11 @@ static void add_slot(const struct difference *difference, size_t index, struct p
                      size_t *parts)
 {
 	const struct ps__slot *slot = difference->set->recorder.met[index];
+	const uint64_t *from = part_of(difference->from, index);
+	const uint64_t *to = ps__snapshot_part(difference->to, index);
 	_Atomic uint16_t mark;
 
-	atomic_init(&mark, (uint16_t)ps__snapshot_part(difference->to, index)[0]);
+	atomic_init(&mark, ps__label_between(from ? from[0] : 0, to[0]));
 	for (size_t event = 0; event < difference->set->events.count; event++) {
 		struct ps_value value;
 		const struct ps__history_row row = {difference->row, &mark};

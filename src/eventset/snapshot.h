@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Snapshots: what a set's slots have been assigned in all. A slot's counts start over again and
- * again; what they had then is kept in `passed`. So passed + counts only grows.
+ * again; what they had then is kept in `passed`. So passed + counts only grows. The labels of the
+ * two are kept apart: an interval that begins after the counts started over isn't labelled by what
+ * was before.
  */
 #ifndef PS_EVENTSET_SNAPSHOT_H
 #define PS_EVENTSET_SNAPSHOT_H
@@ -10,11 +12,25 @@
 #include "eventset/eventset.h"
 #include "eventset/parts.h"
 
+static inline uint64_t ps__slot_label(const struct ps__slot *slot)
+{
+	return ps__label_make(slot->counts_mark,
+	                      ps__mark_join(slot->passed.mark, slot->counts_mark),
+	                      slot->passed.times);
+}
+
+/* Counts with this mark have passed: intervals that began before have it. */
+static inline void ps__slot_pass_mark(struct ps__slot *slot, uint16_t mark)
+{
+	slot->passed.mark = ps__mark_join(slot->passed.mark, mark);
+	slot->passed.times++;
+}
+
 static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part, size_t width)
 {
-	part[0] = slot->counts_mark;
+	part[0] = ps__slot_label(slot);
 	for (size_t word = 0; word < width; word++)
-		part[1 + word] = slot->passed[word] + slot->counts[word];
+		part[1 + word] = slot->passed.words[word] + slot->counts[word];
 }
 
 /* fast_path_open.c: after a snapshot on the slow path; the slot is the task's. */
@@ -31,7 +47,8 @@ static inline bool ps__slot_begin_pass(const struct ps_eventset *set, struct ps_
 		return false;
 	ps__signals_hold(held);
 	for (size_t word = 0; word < width; word++)
-		slot->passed[word] += slot->counts[word];
+		slot->passed.words[word] += slot->counts[word];
+	ps__slot_pass_mark(slot, slot->counts_mark);
 	return true;
 }
 

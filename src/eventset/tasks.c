@@ -387,4 +387,5 @@ void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 	here->counts_mark |= PS__MARK_INCOMPLETE;
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
+	ps__set_mark_idle(set, PS__MARK_INCOMPLETE);
 }

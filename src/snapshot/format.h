@@ -67,9 +67,12 @@ struct ps__log_block {
 #define PS__LOG_KNOWN     0x3ffffu
 
 /* A part of a snapshot: the first word */
-#define PS__LOG_MARK  32           /* 16 bits from here; below them the CPU, signed */
-#define PS__LOG_PLACE 48           /* 15 bits from here */
-#define PS__LOG_MORE  (1ull << 63) /* another part of the same snapshot follows */
+#define PS__LOG_MARK  32 /* 16 bits from here; below them the CPU, signed */
+#define PS__LOG_PLACE 48 /* 15 bits from here */
+/* A bit of the mark: before the counts a word follows with what the part's label has above the mark
+ * (eventset/parts.h). Without it the label's two marks are the same. */
+#define PS__LOG_HAS_LABEL (1ull << (PS__LOG_MARK + 14))
+#define PS__LOG_MORE      (1ull << 63) /* another part of the same snapshot follows */
 
 /* Two sums: of the words, and of the first sum after each word. What is all 0, or stands where
  * something else stood before, has another check in all but one of 2^32 cases. */

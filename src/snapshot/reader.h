@@ -7,6 +7,7 @@
 #define PS_SNAPSHOT_READER_H
 
 #include "base/file_id.h"
+#include "eventset/parts.h"
 #include "snapshot/format.h"
 #include "store/recording.h"
 #include "topology/tree.h"
@@ -20,7 +21,7 @@ struct ps__log_place {
 	struct ps__history *history;
 };
 
-/* The snapshot of a point. A part: the mark, then the counts. */
+/* The snapshot of a point. A part: the label (eventset/parts.h), then the counts. */
 struct ps__log_state {
 	uint64_t time; /* 0: not known */
 	size_t count, room;
@@ -35,7 +36,7 @@ struct ps__log_source {
 	char *original;    /* as it stands in the blocks */
 	size_t description_bytes;
 	struct ps__recording *recording;
-	size_t width; /* words of a part, without the mark */
+	size_t width; /* words of a part, without the label */
 	const char **points, **fields;
 	enum ps_log_kind *kinds;
 	struct ps__log_place *places;

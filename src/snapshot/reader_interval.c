@@ -59,14 +59,15 @@ static bool subtract(const struct sum *sum, const uint64_t *from, const uint64_t
 	return any != 0;
 }
 
-static void add(struct sum *sum, const struct ps__log_source *source,
+static void add(struct sum *sum, const struct ps__log_source *source, const uint64_t *from,
                 const struct ps__log_state *to, size_t index)
 {
 	const struct ps__history *history = source->places[to->places[index]].history;
 	_Atomic uint16_t mark;
 
 	atomic_store_explicit(&sum->row[0], to->time, memory_order_relaxed);
-	atomic_init(&mark, (uint16_t)ps__log_part(to, index, source->width)[0]);
+	atomic_init(&mark, ps__label_between(from ? from[0] : 0,
+	                                     ps__log_part(to, index, source->width)[0]));
 	for (size_t event = 0; event < source->info.event_count; event++) {
 		const struct ps__history_row row = {sum->row, &mark};
 		struct ps_value value;
@@ -86,16 +87,17 @@ static void add_parts(struct sum *sum, const struct ps__log_source *source,
 		if (component && !ps__component_has_cpu(component, source->places[place].cpu))
 			continue;
 		sum->zero = index + 1;
-		if (subtract(sum, part_of(from, place, index, source->width),
-		             ps__log_part(to, index, source->width), source->width))
-			add(sum, source, to, index);
+		const uint64_t *before = part_of(from, place, index, source->width);
+		if (subtract(sum, before, ps__log_part(to, index, source->width), source->width))
+			add(sum, source, before, to, index);
 	}
 	if (sum->parts > 0 || sum->zero == 0)
 		return;
 	/* It was there, and counted nothing. */
-	const uint64_t *part = ps__log_part(to, sum->zero - 1, source->width);
+	size_t index = sum->zero - 1;
+	const uint64_t *part = ps__log_part(to, index, source->width);
 	subtract(sum, part, part, source->width);
-	add(sum, source, to, sum->zero - 1);
+	add(sum, source, part_of(from, to->places[index], index, source->width), to, index);
 }
 
 static int check_scopes(const struct ps__log_source *source, const struct ps_component *component)

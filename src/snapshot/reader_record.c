@@ -67,12 +67,14 @@ static int read_part(struct ps_log_reader *reader, struct ps__log_state *state, 
 	ptrdiff_t found =
 	    ps__log_source_place(source, reader->topology, (int)(uint32_t)start, place);
 
+	uint64_t mark = (start & ~PS__LOG_HAS_LABEL) >> PS__LOG_MARK & 0xffff;
+	uint64_t rest = start & PS__LOG_HAS_LABEL ? take_word(words) : mark;
 	if (found == -2 || (size_t)(words->end - words->at) < source->width)
 		return PS_ENOEVST;
 	uint64_t *part = found < 0 ? NULL : find_part(state, (uint32_t)found, source->width);
 	if (!part)
 		return ps__fail_memory("a snapshot of a log");
-	part[0] = start >> PS__LOG_MARK & 0xffff;
+	part[0] = mark | rest << 16;
 	memcpy(part + 1, words->at, source->width * sizeof *part);
 	words->at += source->width;
 	return PS_OK;

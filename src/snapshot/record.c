@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+/* In memory. In a record one more may follow the first: PS__LOG_HAS_LABEL. */
 static size_t part_words(const struct ps_snapshot *snapshot)
 {
 	return 1 + snapshot->width;
@@ -51,7 +52,7 @@ static size_t count_words(struct ps_log_stream *stream, uint64_t mask, bool is_f
 			return 0;
 		words +=
 		    1 + (!is_full && ps__log_point_has_stayed(point) ? 1 : point->snapshot->count) *
-			    part_words(point->snapshot);
+			    (part_words(point->snapshot) + 1);
 	}
 	for (uint32_t left = ps__log_fields_of(mask); left; left &= left - 1)
 		words += stream->fields[__builtin_ctz(left)].words;
@@ -76,7 +77,13 @@ static inline void put_part(struct pen *pen, const struct ps_snapshot *snapshot,
 	const uint64_t *part = ps__snapshot_part(snapshot, index);
 	size_t width = snapshot->width;
 
-	put(pen, place | (part[0] & 0xffff) << PS__LOG_MARK);
+	place |= (part[0] & 0xffff) << PS__LOG_MARK;
+	if (__builtin_expect(part[0] >> 32 == 0, 1)) {
+		put(pen, place);
+	} else {
+		put(pen, place | PS__LOG_HAS_LABEL);
+		put(pen, part[0] >> 16);
+	}
 	for (size_t word = 1; word <= width; word++)
 		put(pen, part[word]);
 }

@@ -42,11 +42,11 @@ static void stream_free(struct ps_log_stream *stream)
 	ps__os_free(stream);
 }
 
-/* The first word, and two for masks. */
+/* The first word, and two for masks. Of each point the time, the place, and the label. */
 static size_t count_usual_words(const struct ps_log_stream *stream)
 {
 	size_t width = ps__recording_width(ps__set_recording(stream->source.set));
-	size_t words = 3 + stream->point_count * (2 + width);
+	size_t words = 3 + stream->point_count * (3 + width);
 
 	for (size_t index = 0; index < stream->field_count; index++)
 		words += stream->fields[index].kind == PS_LOG_TEXT

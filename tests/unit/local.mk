@@ -138,6 +138,7 @@ unit_tests = \
 	tests/unit/test_stat_task_rows \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
+	tests/unit/test_interval_label \
 	tests/unit/test_log \
 	tests/unit/test_log_condition \
 	tests/unit/test_log_damage \
