@@ -92,6 +92,7 @@ PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
 PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
 /** Counts the damaged blocks: records of such a block are missing, or their number isn't known.
+ * A copy of another block and a block behind the log's end are damaged, and are not read.
  * ps_log_next adds blocks that have changed since the log was opened, and blocks whose numbers of
  * records are impossible. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);

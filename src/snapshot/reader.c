@@ -209,7 +209,9 @@ static bool has_possible_end(const struct ps_log_reader *reader, const struct ps
 
 	if (block->records < read || wanted > (uint64_t)(cursor->end - cursor->at))
 		return false;
-	if (next && next->block.sequence == block->sequence + 1)
+	/* A next block that begins before this one's end is damaged itself. */
+	if (next && next->block.sequence == block->sequence + 1 &&
+	    next->block.first >= cursor->source->expected)
 		return next->block.first - block->first == block->records + block->lost;
 	if (block->lost > PS__LOG_MOST_LOST)
 		return false;
@@ -245,13 +247,20 @@ static void forget(struct ps__log_cursor *cursor)
 	memset(cursor->masks, 0, sizeof cursor->masks);
 }
 
+static struct ps__log_source *source_of(const struct ps_log_reader *reader,
+                                        const struct ps__log_block *block)
+{
+	struct ps__log_source *source = reader->sources;
+
+	while (source->number != block->stream)
+		source++;
+	return source;
+}
+
 static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry *entry)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
-	struct ps__log_source *source = reader->sources;
-
-	while (source->number != entry->block.stream)
-		source++;
+	struct ps__log_source *source = source_of(reader, &entry->block);
 	bool is_oldest = cursor->source != source;
 	if (is_oldest) {
 		/* Its parts may have another width. */
@@ -282,6 +291,12 @@ static void note_change(struct ps_log_reader *reader)
 		note_damage(reader);
 }
 
+/* A stream's records are numbered on from block to block: one that was read doesn't come again. */
+static bool is_in_order(const struct ps_log_reader *reader, const struct ps__log_block *block)
+{
+	return block->first >= source_of(reader, block)->expected;
+}
+
 /* The next block that is still there. */
 static int next_block(struct ps_log_reader *reader)
 {
@@ -295,12 +310,14 @@ static int next_block(struct ps_log_reader *reader)
 			return result;
 		if (is_cut)
 			reader->end = PS_LOG_END_CUT;
-		if (!is_changed) {
+		if (!is_changed && is_in_order(reader, &entry->block)) {
 			memcpy(&cursor->block, reader->buffer, sizeof cursor->block);
 			begin_block(reader, entry);
 			return PS_OK;
 		}
-		if (!is_cut)
+		if (!is_changed)
+			note_damage(reader);
+		else if (!is_cut)
 			note_change(reader);
 	}
 	return PS_ENOEVST;

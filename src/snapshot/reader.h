@@ -72,7 +72,9 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
-	size_t counted; /* damaged ones of the list, behind which a block of the stream follows */
+	/* Damaged ones of the list, behind which a block of the stream follows; and those behind
+	 * the last block of the file */
+	size_t counted;
 	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
 	enum ps_log_end end;
 	bool ends_in_block;  /* in the midst of one */

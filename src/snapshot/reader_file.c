@@ -249,6 +249,8 @@ static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
 	return PS_OK;
 }
 
+/* One stream has no two blocks of a number. In the file's order where they are there all the same.
+ */
 static int compare_entries(const void *one, const void *other)
 {
 	const struct ps__log_block *a = &((const struct ps__log_entry *)one)->block;
@@ -256,7 +258,39 @@ static int compare_entries(const void *one, const void *other)
 
 	if (a->stream != b->stream)
 		return a->stream < b->stream ? -1 : 1;
-	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+	if (a->sequence != b->sequence)
+		return a->sequence < b->sequence ? -1 : 1;
+	size_t one_index = ((const struct ps__log_entry *)one)->index;
+	size_t other_index = ((const struct ps__log_entry *)other)->index;
+	return (one_index > other_index) - (one_index < other_index);
+}
+
+/* A block of a number that the stream has already is a copy over another one, whose number is
+ * missing then. */
+static void sort_entries(struct ps_log_reader *reader)
+{
+	struct ps__log_entry *entries = reader->entries;
+	size_t kept = 0;
+
+	if (reader->entry_count)
+		qsort(entries, reader->entry_count, sizeof *entries, compare_entries);
+	for (size_t index = 0; index < reader->entry_count; index++) {
+		const struct ps__log_block *block = &entries[index].block;
+		if (kept && entries[kept - 1].block.stream == block->stream &&
+		    entries[kept - 1].block.sequence == block->sequence)
+			reader->damaged++;
+		else
+			entries[kept++] = entries[index];
+	}
+	reader->entry_count = kept;
+}
+
+/* Nothing was written there: a closed file has no more blocks, nor has a ring. */
+static bool is_behind_last(const struct ps_log_reader *reader, size_t index)
+{
+	if (reader->header.ring_blocks)
+		return index >= reader->header.ring_blocks;
+	return reader->end == PS_LOG_END_CLOSED && index >= reader->closed_blocks;
 }
 
 /* Reads a block's header, and what it describes. PS_OK, with magic 0 or PS__LOG_EMPTY_MAGIC: it
@@ -272,7 +306,9 @@ static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log
 	if ((block->magic == 0 && index >= reader->closed_blocks) ||
 	    block->magic == PS__LOG_EMPTY_MAGIC)
 		return PS_OK;
-	return block->magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, block) : PS_EINVAL;
+	if (block->magic != PS__LOG_BLOCK_MAGIC || is_behind_last(reader, index))
+		return PS_EINVAL;
+	return check_block(reader, index, block);
 }
 
 static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t index)
@@ -286,6 +322,8 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 		result = read_entry(reader, index, &block);
 	if (result == PS_EINVAL) {
 		reader->damaged++;
+		/* No record of the log is missing there. */
+		reader->counted += is_behind_last(reader, index) ? 1 : 0;
 		return PS_OK;
 	}
 	return result == PS_OK && block.magic == PS__LOG_BLOCK_MAGIC
@@ -388,8 +426,7 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 	for (size_t index = 0;
 	     result == PS_OK && ps__log_block_offset(reader, index) < reader->size_bytes; index++)
 		result = look_at_block(reader, &room, index);
-	if (result == PS_OK && reader->entry_count)
-		qsort(reader->entries, reader->entry_count, sizeof *reader->entries,
-		      compare_entries);
+	if (result == PS_OK)
+		sort_entries(reader);
 	return result;
 }

@@ -141,6 +141,7 @@ unit_tests = \
 	tests/unit/test_interval_label \
 	tests/unit/test_log \
 	tests/unit/test_log_condition \
+	tests/unit/test_log_copied \
 	tests/unit/test_log_damage \
 	tests/unit/test_log_end \
 	tests/unit/test_log_faults \
@@ -264,6 +265,7 @@ EXTRA_DIST += \
 	tests/unit/test_sampler.h \
 	tests/unit/test_session.h \
 	tests/unit/test_slices.h \
+	tests/unit/test_log_blocks.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
