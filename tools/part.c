@@ -2,6 +2,7 @@
 /* The file beside that which is replaced: locked, so that of two runs one writes it. */
 #include "tools/file.h"
 
+#include "base/file_id.h"
 #include "base/os.h"
 #include "base/stack.h"
 #include "output/destination.h"
@@ -182,7 +183,7 @@ int tool_part_create(struct tool_part *part, const char *named)
 	/* A signal that comes before the file is known would leave it there. */
 	ps__signals_hold(&held);
 	part->fd =
-	    part_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
+	    part_create_locked(part->path, named, has_old ? ps__file_mode_beside(&old) : 0666);
 	if (part->fd >= 0)
 		tool_ending_remove(part->path);
 	ps__signals_release(&held);
@@ -205,18 +206,12 @@ bool tool_part_is_of(const struct tool_part *part, const char *named)
 	return is_same;
 }
 
-/* As far as it is permitted: a new owner first, as that takes set-user-ID bits
- * away. */
 static void part_take_over(const struct tool_part *part)
 {
 	struct stat old;
 
-	if (stat(part->target, &old) < 0)
-		return;
-	if (fchown(part->fd, old.st_uid, old.st_gid) < 0 &&
-	    fchown(part->fd, (uid_t)-1, old.st_gid) < 0)
-		errno = 0;
-	fchmod(part->fd, old.st_mode & 07777);
+	if (stat(part->target, &old) == 0)
+		ps__file_take_over(part->fd, &old);
 }
 
 int tool_part_check(const struct tool_part *part)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a descriptor still that of the file it was opened for? A program may close all that it has, as
- * daemons do, and open other files under their numbers. */
+/* Files by their descriptors. Is one still that of the file it was opened for? A program may close
+ * all that it has, as daemons do, and open other files under their numbers. And who may use a file
+ * that takes another one's place? */
 #ifndef PS_BASE_FILE_ID_H
 #define PS_BASE_FILE_ID_H
 
@@ -8,6 +9,7 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct ps__file_id {
 	dev_t device;
@@ -30,6 +32,23 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	struct ps__file_id now;
 
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
+}
+
+/* The mode with which a file is made that is to take the place of an old one: until it has the
+ * owner and the permissions, it is no more open than the old one was. */
+static inline mode_t ps__file_mode_beside(const struct stat *old)
+{
+	return (old->st_mode & 0666) | S_IRUSR | S_IWUSR;
+}
+
+/* The owner and the group, as far as that is permitted, and the permissions are those of the old
+ * file. The owner comes first, as a new one takes set-user-ID bits away. False: the permissions
+ * could not be changed, as errno tells. */
+static inline bool ps__file_take_over(int fd, const struct stat *old)
+{
+	if (fchown(fd, old->st_uid, old->st_gid) < 0 && fchown(fd, (uid_t)-1, old->st_gid) < 0)
+		errno = 0;
+	return fchmod(fd, old->st_mode & 07777) == 0;
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/file_id.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -127,9 +128,8 @@ static int destination_create(struct part *part)
 	for (int number = 0; code == PS_OK && number < MOST_NAMES; number++) {
 		snprintf(part->path, sizeof part->path, "%s.perfsage-part-%d-%d", part->target,
 		         (int)getpid(), number);
-		part->fd =
-		    open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		         part->has_old ? (part->old.st_mode & NEW_MODE) | S_IWUSR : NEW_MODE);
+		part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		                part->has_old ? ps__file_mode_beside(&part->old) : NEW_MODE);
 		if (part->fd >= 0)
 			return PS_OK;
 		if (errno != EEXIST)
@@ -138,13 +138,10 @@ static int destination_create(struct part *part)
 	return code == PS_OK ? destination_fail(part->named, EEXIST) : code;
 }
 
-/* The owner, as far as that is permitted, and the permissions are those of the old file. Network
- * file systems tell a full disk at the end. */
+/* Network file systems tell a full disk at the end. */
 static int destination_put_in_place(const struct part *part)
 {
-	if (part->has_old && fchown(part->fd, part->old.st_uid, part->old.st_gid) < 0)
-		errno = 0;
-	if (part->has_old && fchmod(part->fd, part->old.st_mode & 07777) < 0)
+	if (part->has_old && !ps__file_take_over(part->fd, &part->old))
 		return errno;
 	if (fsync(part->fd) < 0 && errno != EINVAL)
 		return errno;

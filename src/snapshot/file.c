@@ -138,13 +138,16 @@ static int file_open_older(struct ps__log_file *file, const char *path)
 static int file_create_beside(struct ps__log_file *file, const char *path)
 {
 	size_t bytes = strlen(path) + 40;
+	struct stat older;
 
+	if (fstat(file->older, &older) < 0)
+		return file_fail(path, errno);
 	file->beside = ps__os_calloc(bytes, 1);
 	if (!file->beside)
 		return ps__fail_memory("a log");
 	for (int number = 0; number < BESIDE_TRIES; number++) {
 		snprintf(file->beside, bytes, "%s.new-%ld-%d", path, (long)getpid(), number);
-		file->fd = open(file->beside, FLAGS_OF_NEW, NEW_MODE);
+		file->fd = open(file->beside, FLAGS_OF_NEW, ps__file_mode_beside(&older));
 		if (file->fd >= 0)
 			return PS_OK;
 		if (errno != EEXIST)
@@ -229,6 +232,8 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 
 int ps__log_file_complete(struct ps__log_file *file)
 {
+	struct stat older;
+
 	if (!file->beside)
 		return PS_OK;
 	if (!file_is_at(file->older, file->path) &&
@@ -237,7 +242,8 @@ int ps__log_file_complete(struct ps__log_file *file)
 		                "another file came to '%s' while its log was to be replaced: "
 		                "choose another name",
 		                file->path);
-	if (rename(file->beside, file->path) < 0)
+	if (fstat(file->older, &older) < 0 || !ps__file_take_over(file->fd, &older) ||
+	    rename(file->beside, file->path) < 0)
 		return file_fail(file->path, errno);
 	file_close_older(file);
 	ps__os_free(file->beside);

@@ -147,6 +147,7 @@ unit_tests = \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_live \
 	tests/unit/test_log_refused \
+	tests/unit/test_log_replaced \
 	tests/unit/test_log_ring \
 	tests/unit/test_log_space \
 	tests/unit/test_session \
