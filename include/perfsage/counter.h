@@ -112,7 +112,8 @@ PS_PUBLIC int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t 
  * Errors:
  *   PS_EINVAL - set is NULL, or there is no such event; or the caller isn't the
  *       owner
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start: its
+ *       events, target, grouping, attribution mode, a filter or a program
  *   PS_ECLOST, PS_ECNFLCT, PS_ENOMEM, PS_ESYS - as in ps_read
  *
  * Cost: that of a reading.
@@ -180,7 +181,9 @@ struct ps_counter {
  *
  * Errors:
  *   PS_EINVAL - set or visit is NULL
- *   PS_ENOTRUN - the set was never started, or has no counters open
+ *   PS_ENOTRUN - the set has no counters open: it was never started, it was changed
+ *       after the last start (as in ps_eventset_reset_event), or the last ps_start
+ *       could not open the counters
  *   PS_ENOSUPP - the set wraps a PAPI event set
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel doesn't tell an id
