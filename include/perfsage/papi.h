@@ -25,10 +25,12 @@ extern "C" {
  *
  * ps_start calls PAPI_start. If PAPI runs the set already, ps_start takes the
  * counts from now on. Without ps_start, perfsage takes the set over at the first
- * ps_read, ps_accum, ps_stop or ps_reset after PAPI_start. ps_read, ps_accum and
- * ps_stop store the counts since PAPI_start; ps_reset drops them. The hardware
+ * of these calls after PAPI_start: ps_read, ps_accum, ps_stop, ps_reset,
+ * ps_snapshot_take, ps_eventset_reset_event, ps_eventset_check. ps_read, ps_accum
+ * and ps_stop store the counts since PAPI_start; ps_reset drops them. The hardware
  * thread of these counts is known only for a pinned thread (ps_papi(3)). ps_stop
- * calls PAPI_stop. ps_reset and ps_accum reset nothing in PAPI.
+ * calls PAPI_stop. After a PAPI_stop before the take-over, ps_stop fails with
+ * PS_ENOTRUN. ps_reset and ps_accum reset nothing in PAPI.
  * If the caller resets or restarts the PAPI set meanwhile, its counts fall. The
  * next reading counts anew from the lower number, with the flag
  * PS_VALUE_WENT_BACK.
