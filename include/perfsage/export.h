@@ -105,7 +105,8 @@ struct ps_export_options {
  *       name. XML: the topology was loaded from a damaged file
  *   PS_ENOEVNT - a name in metrics is not a known metric. XML: heat_by is not an
  *       event counted below root, and not a metric whose events were all counted
- *       there; ps_error_detail() lists the events
+ *       there. ps_error_detail() lists the events of the output, or, without a
+ *       timestamp, the events that the metric needs
  *   PS_ENOEVST - no event set has a reading with options->timestamp
  */
 PS_PUBLIC int ps_export_with(struct ps_component *root, enum ps_format format,
