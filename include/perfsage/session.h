@@ -249,10 +249,11 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
 /**
  * Reads the kernel's count of an event in all threads.
  *
- * The count begins when the event has its ring: in the microseconds before, Linux can write samples
- * of events that are not in the count. Linux ends the observation of a task that begins a program
- * which is set-user-ID or set-group-ID, has capabilities or can't be read by the user: the count
- * contains the events before this moment.
+ * The count begins some microseconds after the event has got its ring. In these microseconds Linux
+ * can already write samples. The occurrences for which these samples stand are not in the count.
+ *
+ * Linux ends the observation of a task that begins a program which is set-user-ID or set-group-ID,
+ * has capabilities or can't be read by the user: the count contains the events before this moment.
  *
  * event - as counted by ps_session_add, from 0
  *
