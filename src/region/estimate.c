@@ -292,7 +292,7 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw)
 
 	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
 		result = estimate_make_path(paths, path);
-	for (struct ps_path *path = paths->root; path; path = path->next_made)
+	for (struct ps_path *path = result == 0 ? paths->root : NULL; path; path = path->next_made)
 		estimate_weigh(path);
 	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
 		result = estimate_add(path);

@@ -26,8 +26,8 @@ static int join_add_gone(struct ps_profile *profile, const struct ps__member *me
 }
 
 /* Takes those out of the list that are gone, and returns them. Looks at all members; or, for less,
- * at the newest and on as long as they are gone: then only those stay that ended before one that
- * came earlier. A number that the kernel has given again is the caller's. The caller holds the
+ * at the newest and on as long as they are gone: then those stay that came before a thread which
+ * still lives. A number that the kernel has given again is the caller's. The caller holds the
  * lock. */
 static struct ps__member *join_unlink_gone(struct ps_profile *profile, bool looks_at_all)
 {
@@ -103,6 +103,11 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	join_count_thread(profile);
 	join_end_gone(profile, false);
 	int result = ps__member_make(profile, out);
+	/* Descriptors may be missing, and threads that are gone may have some. */
+	if (result != PS_OK) {
+		join_end_gone(profile, true);
+		result = ps__member_make(profile, out);
+	}
 	if (result != PS_OK)
 		join_refuse(profile, result);
 	ps__signals_release(&held);

@@ -3,6 +3,7 @@
  * counted at others stand for it. */
 #include "support/regions.h"
 
+#include <errno.h>
 #include <perfsage/sampling.h>
 #include <stdlib.h>
 
@@ -130,12 +131,34 @@ START_TEST(a_path_that_was_counted_at_no_rate_has_no_value)
 }
 END_TEST
 
+START_TEST(an_estimate_without_memory_is_an_error)
+{
+	unsigned nth = 0;
+	int result = PS_ENOMEM;
+
+	regions_begin(EVENT, NULL);
+	visit(10, 1);
+	set_rates(1, NONE);
+	visit(10, 1);
+	while (result != PS_OK) {
+		ck_assert_int_eq(result, PS_ENOMEM);
+		fake_fail(FAKE_ALLOCATE, ++nth, ENOMEM);
+		result = ps_paths_create(&regions.paths, regions.profile);
+		fake_fail(FAKE_ALLOCATE, 0, 0);
+	}
+	ck_assert_uint_gt(nth, 10);
+	check_all(20, 20);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_rate_with_no_counted_visit_is_estimated_by_the_others);
 	tcase_add_test(tests, rates_of_the_region_around_are_estimated_by_the_others);
 	tcase_add_test(tests, each_choice_of_visits_gives_the_same);
 	tcase_add_test(tests, a_path_that_was_counted_at_no_rate_has_no_value);
+	tcase_add_test(tests, an_estimate_without_memory_is_an_error);
 }
 
 int main(void)
