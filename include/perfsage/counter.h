@@ -86,7 +86,8 @@ PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
  *   PS_ESYS - the kernel refused
  *
  * Cost: one ioctl(2) for each CPU that the set has counters on; for the leader of a
- * group and for software events a read(2) instead.
+ * group, and for a software event whose leader is another kind of software event,
+ * a read(2) instead.
  */
 PS_PUBLIC int ps_eventset_pause_event(struct ps_eventset *set, size_t event);
 

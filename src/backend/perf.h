@@ -229,6 +229,18 @@ int ps__perf_end_planning(struct ps__perf *perf);
  * all of its kinds, or on none (PS_ENOCNTR, without a detail); then all groups of an instance. */
 int ps__perf_lead_group(struct ps__perf *perf, size_t event, uint32_t kinds);
 int ps__perf_join_group(struct ps__perf *perf, size_t index, size_t event);
+/* Software events whose leader is of another of the kernel's PMUs. It has one for each type of
+ * software events, and one for each of the two clocks. In a group of the cores' events all have the
+ * leader's. */
+static inline bool ps__perf_is_foreign(const struct ps__event *leader,
+                                       const struct ps__event *member)
+{
+	bool is_clock = ps__event_is_clock(&leader->attr) || ps__event_is_clock(&member->attr);
+
+	return leader->klass == PS__EVENT_CLASS_SOFTWARE &&
+	       (leader->attr.type != member->attr.type ||
+	        (is_clock && leader->attr.config != member->attr.config));
+}
 bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);
 int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance);
 /* perf_pause.c: one event is left out; the vtable's, and of those that are paused when they are

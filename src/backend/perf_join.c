@@ -232,21 +232,12 @@ static int complete_group(struct ps__perf *perf, struct ps__instance *instance, 
 	return is_there ? PS_OK : stand_in(perf, instance, index);
 }
 
-/* The kernel has a PMU for each type of software events, and one for each of the two clocks. */
-static bool have_same_pmu(const struct ps__event *one, const struct ps__event *other)
-{
-	bool is_clock = ps__event_is_clock(&one->attr) || ps__event_is_clock(&other->attr);
-
-	return one->attr.type == other->attr.type &&
-	       (!is_clock || one->attr.config == other->attr.config);
-}
-
 static bool is_mixed(const struct ps__perf *perf, const struct ps__group *group)
 {
 	const struct ps__event *leader = &perf->events[group->members[0].event];
 
 	for (size_t place = 1; place < group->count; place++) {
-		if (!have_same_pmu(leader, &perf->events[group->members[place].event]))
+		if (ps__perf_is_foreign(leader, &perf->events[group->members[place].event]))
 			return true;
 	}
 	return false;
@@ -263,8 +254,7 @@ static int wake_members(struct ps__perf *perf, const struct ps__instance *instan
 	size_t event = group->members[0].event;
 	struct ps__place place = place_of_group(instance, group);
 
-	if (!place.counts_at_once || group->stands_in || group->klass != PS__EVENT_CLASS_SOFTWARE ||
-	    !is_mixed(perf, group))
+	if (!place.counts_at_once || group->stands_in || !is_mixed(perf, group))
 		return PS_OK;
 	place.inherit = place.watches_execs = false;
 	int fd = ps__perf_open_event(&perf->events[event], place, -1);

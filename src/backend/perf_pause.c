@@ -5,8 +5,8 @@
  * what came meanwhile is taken off when it is resumed. By then the set has taken the records of the
  * time before.
  *
- * The totals of software events are held, too. Linux 6.18 resumes a software event whose leader is
- * of another PMU only at the task's next switch (doc/measurements).
+ * The total of a software event whose leader is of another PMU is held, too: Linux 6.18 resumes
+ * such an event only at the task's next switch (doc/measurements).
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -25,30 +25,51 @@ static size_t place_of_event(const struct ps__group *group, size_t event)
 	return place;
 }
 
+static int fail_error_state(const struct ps__perf *perf, const struct ps__member *member)
+{
+	return ps__fail(PS_ESYS,
+	                "'%s' can't be paused or resumed now: its group is in the error state, as "
+	                "no hardware counter is free for it",
+	                perf->events[member->event].name);
+}
+
+/* Of a group that was taken apart each member tells of itself. */
+static int read_alone(struct ps__perf *perf, const struct ps__member *member, uint64_t *count)
+{
+	if (!ps__os_is_event_of(member->fd, member->id))
+		return ps__perf_fail_lost(perf);
+	ssize_t length = ps__os_read_retried(member->fd, perf->buffer, perf->buffer_bytes);
+	if (length < (ssize_t)(4 * sizeof *perf->buffer) || perf->buffer[0] != 1)
+		return fail_error_state(perf, member);
+	*count = perf->buffer[3];
+	return PS_OK;
+}
+
 /* The count of a group's member, in the kernel. */
 static int read_member(struct ps__perf *perf, const struct ps__group *group, size_t place,
                        uint64_t *count)
 {
 	const struct ps__member *member = &group->members[place];
+	uint64_t members = group->count + group->extras;
 
 	/* Its CPU is offline: what it counted is carried. */
 	if (member->fd < 0) {
 		*count = 0;
 		return PS_OK;
 	}
-	ssize_t length = ps__os_read_retried(member->fd, perf->buffer, perf->buffer_bytes);
+	ssize_t length =
+	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
 		return ps__perf_fail_read(perf, group);
-	/* A group that was taken apart tells of one member alone. */
-	size_t at =
-	    (size_t)length < 4 * sizeof *perf->buffer || perf->buffer[0] == 1 ? 3 : 3 + place;
-	if ((size_t)length < (at + 1) * sizeof *perf->buffer)
-		return ps__fail(PS_ESYS,
-		                "'%s' can't be paused or resumed now: its group is in the error "
-		                "state, as no hardware counter is free for it",
-		                perf->events[member->event].name);
-	*count = perf->buffer[at];
-	return PS_OK;
+	if ((size_t)length == (3 + members) * sizeof *perf->buffer && perf->buffer[0] == members) {
+		*count = perf->buffer[3 + place];
+		return PS_OK;
+	}
+	if (!ps__os_is_event(group->members[0].fd))
+		return ps__perf_fail_lost(perf);
+	if ((size_t)length < 4 * sizeof *perf->buffer)
+		return fail_error_state(perf, member);
+	return read_alone(perf, member, count);
 }
 
 /* Only a reading group by group knows held totals. */
@@ -62,10 +83,11 @@ static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__gr
 /* Those whose signals must stop are switched off. */
 static bool holds_member(const struct ps__perf *perf, const struct ps__group *group, size_t place)
 {
+	const struct ps__event *leader = &perf->events[group->members[0].event];
 	const struct ps__event *event = &perf->events[group->members[place].event];
 
-	return place == 0 || (event->klass == PS__EVENT_CLASS_SOFTWARE &&
-	                      !ps__event_has_flag(event, PS__FLAG_SIGTRAP));
+	return place == 0 ||
+	       (ps__perf_is_foreign(leader, event) && !ps__event_has_flag(event, PS__FLAG_SIGTRAP));
 }
 
 static int hold_member(struct ps__perf *perf, size_t instance, struct ps__group *group,

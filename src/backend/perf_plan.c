@@ -49,12 +49,12 @@ static bool is_alike(const struct ps__group *group, const struct ps__event *even
 	return true;
 }
 
-/* Where groups count when they are opened, a mixed group needs its leader once more
- * (perf_join.c), and the processor has few registers for breakpoints. */
+/* Where groups count when they are opened, a mixed group of software events needs its leader once
+ * more (perf_join.c), and the processor has few registers for breakpoints. */
 static bool takes_last_register(const struct ps__perf *perf, const struct ps__group *group,
                                 const struct ps__event *event)
 {
-	return perf->base.counts_when_open &&
+	return perf->base.counts_when_open && group->klass == PS__EVENT_CLASS_SOFTWARE &&
 	       (group->type == PERF_TYPE_BREAKPOINT) != (event->attr.type == PERF_TYPE_BREAKPOINT);
 }
 

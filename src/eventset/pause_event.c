@@ -38,7 +38,8 @@ static void event_note_paused(struct ps_eventset *set, size_t event)
 		ps__column_pause(column, ps__clock_now_ns(&set->recorder.clock));
 }
 
-/* Migration records of the time before a leader is resumed would be read as of after it. */
+/* Migration records of the time before an event is resumed whose total is held would be read as of
+ * after it. */
 static int event_take_records(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
