@@ -33,8 +33,9 @@ static struct {
 	_Atomic pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
 	sem_t wake;
 	volatile sig_atomic_t is_stopping;
-	volatile sig_atomic_t signal;   /* that is to end the process; 0: none */
-	volatile uint64_t signalled_ns; /* when it came: CLOCK_MONOTONIC */
+	volatile sig_atomic_t is_ending; /* the report is written: a signal ends the process */
+	volatile sig_atomic_t signal;    /* that is to end the process; 0: none */
+	volatile uint64_t signalled_ns;  /* when it came: CLOCK_MONOTONIC */
 } flush;
 
 /* Past the preloaded library, which hides the handler from the program. */
@@ -68,12 +69,14 @@ static void flush_await_end(void)
 }
 
 /* A child without the thread is ended at once, and so is what a user doesn't want to wait for. But
- * a signal that is sent to a process and to its group comes twice. */
+ * a signal that is sent to a process and to its group comes twice. A program that has set SIG_DFL
+ * itself expects that raise doesn't return. */
 static void flush_handle(int number)
 {
 	int error = errno;
+	bool is_asked = ps_preload_is_default && ps_preload_is_default(number);
 
-	if (flush.pid != getpid() ||
+	if (flush.pid != getpid() || flush.is_ending ||
 	    (flush.signal && ps__os_now_ns() > flush.signalled_ns + TWICE_NS)) {
 		flush_die(number);
 	} else if (!flush.signal) {
@@ -81,7 +84,11 @@ static void flush_handle(int number)
 		flush.signal = number;
 		sem_post(&flush.wake);
 		flush_await_end();
+	} else if (is_asked) {
+		flush_await_end();
 	}
+	if (is_asked)
+		flush_die(number);
 	errno = error;
 }
 
@@ -163,6 +170,7 @@ static void *flush_run(void *unused)
 		left_s = flush.what.seconds;
 	}
 	flush.what.finish();
+	flush.is_ending = 1;
 	/* No thread of the program may put the handler back. */
 	flush_leave_signals();
 	flush_die(flush.signal);
@@ -175,6 +183,7 @@ bool collect_flush_start(const struct collect_flush *what)
 
 	flush.what = *what;
 	flush.is_stopping = 0;
+	flush.is_ending = 0;
 	flush.signal = 0;
 	if (sem_init(&flush.wake, 0, 0) < 0)
 		return false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See signals.h. sigignore and siginterrupt need nothing: they tell of no handler, and set no
- * default. Calls of the kernel without the C library aren't seen, nor is a handler that the kernel
- * takes away (SA_RESETHAND).
+ * default. Calls of the kernel without the C library aren't seen, nor are sigvec of old programs
+ * and a handler that the kernel takes away (SA_RESETHAND).
  *
  * All of this may run in a signal handler, or in a child of vfork, which shares the memory and has
- * actions of its own. So nothing is allocated or locked, and dlsym is called once: before there is
- * a handler, as the call that sets the first one comes here.
+ * actions of its own. So nothing is allocated or locked, and dlsym is called only before there is a
+ * handler, as the call that sets the first one comes here.
  */
 #include "collect/signals.h"
 
@@ -23,6 +23,8 @@ typedef collect_handler *signal_call(int number, collect_handler *handler);
 
 static _Atomic(collect_handler *) own_handler;
 static _Atomic uint64_t own_numbers;
+/* For these the program itself has set SIG_DFL since. */
+static _Atomic uint64_t asked_numbers;
 
 static _Atomic(sigaction_call *) real_sigaction;
 static _Atomic(signal_call *) real_signal;
@@ -76,6 +78,24 @@ static bool signals_are_heard(int number)
 	return number > 0 && number < HIGHEST && atomic_load(&own_numbers) >> number & 1;
 }
 
+__attribute__((visibility("default"))) int ps_preload_is_default(int number)
+{
+	return number > 0 && number < HIGHEST && atomic_load(&asked_numbers) >> number & 1;
+}
+
+/* The program sets what is to be done. True: the own handler takes the place of SIG_DFL. */
+static bool signals_note(int number, collect_handler *handler)
+{
+	if (!signals_are_heard(number))
+		return false;
+	uint64_t bit = (uint64_t)1 << number;
+	if (handler == SIG_DFL)
+		atomic_fetch_or(&asked_numbers, bit);
+	else
+		atomic_fetch_and(&asked_numbers, ~bit);
+	return handler == SIG_DFL;
+}
+
 static bool signals_is_own(collect_handler *handler)
 {
 	collect_handler *own = atomic_load(&own_handler);
@@ -85,12 +105,11 @@ static bool signals_is_own(collect_handler *handler)
 
 /* The program's calls. */
 
-__attribute__((visibility("default"))) int
-sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict before)
+static int signals_act(int number, const struct sigaction *action, struct sigaction *before)
 {
 	struct sigaction heard;
 
-	if (action && action->sa_handler == SIG_DFL && signals_are_heard(number)) {
+	if (action && signals_note(number, action->sa_handler)) {
 		heard = collect_signals_action(atomic_load(&own_handler));
 		action = &heard;
 	}
@@ -102,11 +121,24 @@ sigaction(int number, const struct sigaction *restrict action, struct sigaction 
 	return result;
 }
 
+__attribute__((visibility("default"))) int
+sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict before)
+{
+	return signals_act(number, action, before);
+}
+
+__attribute__((visibility("default"))) int __sigaction(int number, const struct sigaction *action,
+                                                       struct sigaction *before);
+int __sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	return signals_act(number, action, before);
+}
+
 static collect_handler *signals_set(_Atomic(signal_call *) *real, int number,
                                     collect_handler *handler)
 {
 	signals_begin();
-	if (handler == SIG_DFL && signals_are_heard(number))
+	if (signals_note(number, handler))
 		handler = atomic_load(&own_handler);
 	signal_call *set = atomic_load(real);
 	if (!set) {

@@ -17,6 +17,9 @@ typedef void collect_handler(int number);
 __attribute__((weak, visibility("default"))) void ps_preload_hear(collect_handler *handler,
                                                                   uint64_t numbers);
 
+/* Has the program itself set SIG_DFL for the signal since? NULL as above. */
+__attribute__((weak, visibility("default"))) int ps_preload_is_default(int number);
+
 /* The C library's sigaction, which hides nothing. NULL as above. */
 __attribute__((weak, visibility("default"))) int
 ps_preload_sigaction(int number, const struct sigaction *action, struct sigaction *before);
