@@ -182,8 +182,7 @@ int tool_part_create(struct tool_part *part, const char *named)
 	}
 	/* A signal that comes before the file is known would leave it there. */
 	ps__signals_hold(&held);
-	part->fd =
-	    part_create_locked(part->path, named, has_old ? ps__file_mode_beside(&old) : 0666);
+	part->fd = part_create_locked(part->path, named, has_old ? PS__FILE_MODE_BESIDE : 0666);
 	if (part->fd >= 0)
 		tool_ending_remove(part->path);
 	ps__signals_release(&held);

@@ -34,21 +34,24 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
 }
 
-/* The mode with which a file is made that is to take the place of an old one: until it has the
- * owner and the permissions, it is no more open than the old one was. */
-static inline mode_t ps__file_mode_beside(const struct stat *old)
-{
-	return (old->st_mode & 0666) | S_IRUSR | S_IWUSR;
-}
+/* The mode with which a file is made that is to take the place of an old one: nobody else reads it
+ * until it has the old one's owner, group and permissions. */
+#define PS__FILE_MODE_BESIDE (S_IRUSR | S_IWUSR)
 
 /* The owner and the group, as far as that is permitted, and the permissions are those of the old
- * file. The owner comes first, as a new one takes set-user-ID bits away. False: the permissions
- * could not be changed, as errno tells. */
+ * file. Another owner gets no set-user-ID bits, and another group no permissions. The owner comes
+ * first, as a new one takes set-user-ID bits away. False: the permissions could not be changed, as
+ * errno tells. */
 static inline bool ps__file_take_over(int fd, const struct stat *old)
 {
-	if (fchown(fd, old->st_uid, old->st_gid) < 0 && fchown(fd, (uid_t)-1, old->st_gid) < 0)
-		errno = 0;
-	return fchmod(fd, old->st_mode & 07777) == 0;
+	mode_t mode = old->st_mode & 07777;
+
+	if (fchown(fd, old->st_uid, old->st_gid) < 0) {
+		mode &= 0777;
+		if (fchown(fd, (uid_t)-1, old->st_gid) < 0)
+			mode &= ~(mode_t)S_IRWXG;
+	}
+	return fchmod(fd, mode) == 0;
 }
 
 #endif

@@ -129,7 +129,7 @@ static int destination_create(struct part *part)
 		snprintf(part->path, sizeof part->path, "%s.perfsage-part-%d-%d", part->target,
 		         (int)getpid(), number);
 		part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		                part->has_old ? ps__file_mode_beside(&part->old) : NEW_MODE);
+		                part->has_old ? PS__FILE_MODE_BESIDE : NEW_MODE);
 		if (part->fd >= 0)
 			return PS_OK;
 		if (errno != EEXIST)

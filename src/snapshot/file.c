@@ -147,7 +147,7 @@ static int file_create_beside(struct ps__log_file *file, const char *path)
 		return ps__fail_memory("a log");
 	for (int number = 0; number < BESIDE_TRIES; number++) {
 		snprintf(file->beside, bytes, "%s.new-%ld-%d", path, (long)getpid(), number);
-		file->fd = open(file->beside, FLAGS_OF_NEW, ps__file_mode_beside(&older));
+		file->fd = open(file->beside, FLAGS_OF_NEW, PS__FILE_MODE_BESIDE);
 		if (file->fd >= 0)
 			return PS_OK;
 		if (errno != EEXIST)
@@ -242,8 +242,11 @@ int ps__log_file_complete(struct ps__log_file *file)
 		                "another file came to '%s' while its log was to be replaced: "
 		                "choose another name",
 		                file->path);
-	if (fstat(file->older, &older) < 0 || !ps__file_take_over(file->fd, &older) ||
-	    rename(file->beside, file->path) < 0)
+	if (fstat(file->older, &older) < 0)
+		return file_fail(file->path, errno);
+	/* Some file systems have no permissions to be changed. */
+	ps__file_take_over(file->fd, &older);
+	if (rename(file->beside, file->path) < 0)
 		return file_fail(file->path, errno);
 	file_close_older(file);
 	ps__os_free(file->beside);
