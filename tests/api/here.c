@@ -113,12 +113,15 @@ size_t here_count_descriptors(void)
 
 long long here_sum(const char *event, uint64_t timestamp)
 {
+	/* Of all CPUs that the tree doesn't know, too. */
+	const struct ps_thread *unknown = ps_topology_thread(here.topology, CPU_SETSIZE);
 	struct ps_value value;
 	long long sum = 0;
 
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+	for (int cpu = 0; cpu <= CPU_SETSIZE; cpu++) {
 		const struct ps_thread *thread = ps_topology_thread(here.topology, cpu);
-		if (thread && ps_thread_reading(thread, event, timestamp, &value) == PS_OK)
+		if (thread && (thread != unknown || cpu == CPU_SETSIZE) &&
+		    ps_thread_reading(thread, event, timestamp, &value) == PS_OK)
 			sum += value.value;
 	}
 	return sum;

@@ -54,6 +54,18 @@ static void watch_work(struct watch *watch)
 	_exit(0);
 }
 
+/* Software events wait for no counter. */
+static void check_counted(uint64_t timestamp)
+{
+	struct ps_value value;
+
+	check_ok(ps_component_reading(here.root, WANDER_EVENT, timestamp, &value));
+	ck_assert_msg(value.status == PS_STATUS_COUNTED,
+	              "status %d, raw %lld, %llu ns of %llu ns on the hardware", (int)value.status,
+	              value.raw, (unsigned long long)value.running_ns,
+	              (unsigned long long)value.enabled_ns);
+}
+
 static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT,
                                                  PS_ATTRIBUTE_TIME_SHARE, PS_ATTRIBUTE_LAST_CPU};
 
@@ -90,6 +102,7 @@ START_TEST(a_process_that_is_not_switched_is_counted_from_the_start)
 	atomic_store(&watch->turn, 4);
 	waitpid(child, NULL, 0);
 	check_ok(result);
+	check_counted(timestamp);
 	wander_check_count(here_sum(WANDER_EVENT, timestamp), watch->pages, watch->strays);
 	ps_eventset_destroy(set);
 	munmap(watch, sizeof *watch);
