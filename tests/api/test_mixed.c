@@ -61,8 +61,8 @@ static void check_counted(uint64_t timestamp)
 
 	check_ok(ps_component_reading(here.root, WANDER_EVENT, timestamp, &value));
 	ck_assert_msg(value.status == PS_STATUS_COUNTED,
-	              "status %d, raw %lld, %llu ns of %llu ns on the hardware", (int)value.status,
-	              value.raw, (unsigned long long)value.running_ns,
+	              "status %d, raw %llu, %llu ns of %llu ns on the hardware", (int)value.status,
+	              (unsigned long long)value.raw, (unsigned long long)value.running_ns,
 	              (unsigned long long)value.enabled_ns);
 }
 
