@@ -135,7 +135,7 @@ static int name_undetermined(const struct measurements *from, const bool *is_det
 	                count > 1 ? "s" : "", names);
 }
 
-/* How far the costs are from the solution. */
+/* The costs differ so far from the solution. */
 struct spread {
 	double deviation; /* of the residuals, for the costs as they were scaled */
 	double width;     /* of the interval, in standard errors */
@@ -212,7 +212,7 @@ static int check_work(const struct measurements *from, const struct ps__least_sq
 	return PS_OK;
 }
 
-/* What isn't known is NaN, and what is known is finite. */
+/* A result that isn't known is NaN, and each other one is finite. */
 static int check_results(const struct measurements *from, const struct ps__least_squares *system,
                          const bool *is_determined)
 {

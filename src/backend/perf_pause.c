@@ -33,7 +33,7 @@ static int fail_error_state(const struct ps__perf *perf, const struct ps__member
 	                perf->events[member->event].name);
 }
 
-/* Of a group that was taken apart each member tells of itself. */
+/* A group was taken apart: each member tells of itself. */
 static int read_alone(struct ps__perf *perf, const struct ps__member *member, uint64_t *count)
 {
 	if (!ps__os_is_event_of(member->fd, member->id))

@@ -50,7 +50,7 @@ struct ps__slot {
 	/* A bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t lacking;
 	uint64_t *base;
-	/* Of snapshots: counts that were dropped or moved to the base, the mark of these, and how
+	/* For snapshots: counts that were dropped or moved to the base, the mark of these, and how
 	 * often the counts started over */
 	struct {
 		uint64_t *words;

@@ -113,7 +113,7 @@ size_t here_count_descriptors(void)
 
 long long here_sum(const char *event, uint64_t timestamp)
 {
-	/* Of all CPUs that the tree doesn't know, too. */
+	/* It stands for each CPU that the tree doesn't know. */
 	const struct ps_thread *unknown = ps_topology_thread(here.topology, CPU_SETSIZE);
 	struct ps_value value;
 	long long sum = 0;

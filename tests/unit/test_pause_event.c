@@ -31,7 +31,7 @@ static void count_both_on(int cpu, uint64_t count)
 	count_second(count);
 }
 
-/* Of a loop: which of the two events, and whether they are mixed. */
+/* A loop's row tells which of the two events it is, and whether they are mixed. */
 static int choose(int row)
 {
 	is_mixed = row / 2;

@@ -182,7 +182,7 @@ START_TEST(a_thread_that_ends_inside_a_region_is_counted)
 }
 END_TEST
 
-/* What has the number of the thread that comes is another one's. */
+/* A member with the number of the thread that comes is another thread's. */
 START_TEST(a_number_that_is_given_again_is_a_new_thread)
 {
 	begin();
