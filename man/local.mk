@@ -2,7 +2,14 @@
 # The manual pages. Makefile.am has set the lists before it includes this file.
 
 dist_man1_MANS += \
-	man/perfsage.1
+	man/perfsage.1 \
+	man/perfsage-doctor.1 \
+	man/perfsage-list.1 \
+	man/perfsage-log.1 \
+	man/perfsage-place.1 \
+	man/perfsage-stat.1 \
+	man/perfsage-timeline.1 \
+	man/perfsage-topo.1
 
 dist_man3_MANS += \
 	man/ps_attr.3 \

@@ -26,10 +26,11 @@ static const struct tool_option options_of_doctor[] = {
     {'e', "event", "EVENTS",
      "the events that are to be counted, with commas between\nthem; may be given several times. "
      "Without it: those\nthat perfsage stat counts by itself"},
-    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
+    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage-doctor(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
+    .manual = "perfsage-doctor(1)",
     .synopsis = "perfsage doctor [-e EVENTS] [--json]",
     .summary = "Looks step by step at what can be counted here, and what stands in the way. Each "
 	       "line comes from a\n"

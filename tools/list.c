@@ -36,10 +36,11 @@ static const struct tool_option options_of_list[] = {
     {OPTION_METRICS, "metrics", NULL,
      "the derived metrics in their groups, which of them can\nbe counted here, and why others "
      "can't"},
-    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
+    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage-list(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
+    .manual = "perfsage-list(1)",
     .synopsis = "perfsage list [--all] [--tracepoints] [--json] [WORD]\n"
 		"perfsage list --metrics [--json] [WORD]",
     .summary = "Lists the events of this machine that can be counted here: each was opened. Names "

@@ -53,6 +53,7 @@ static const struct tool_option options_of_log[] = {
 };
 
 static const struct tool_usage usage = {
+    .manual = "perfsage-log(1)",
     .synopsis = "perfsage log show FILE [OPTIONS]\n"
 		"perfsage log intervals FILE [OPTIONS]\n"
 		"perfsage log cost FILE --work FIELDS --of EVENT [OPTIONS]\n"

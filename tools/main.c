@@ -54,7 +54,7 @@ static void main_print_usage(FILE *stream)
 	fputs("\n", stream);
 	tool_print_text("", 0,
 	                "\"perfsage COMMAND --help\" shows the options of a subcommand; "
-	                "perfsage(1) is the manual.",
+	                "perfsage(1) and perfsage-COMMAND(1) are the manual.",
 	                stream);
 	tool_print_text("", 0, "Report bugs to " PS_BUG_ADDRESS ".", stream);
 }

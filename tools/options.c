@@ -256,6 +256,7 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 	options_print_option(&help, stream);
 	fputs("\nExamples:\n", stream);
 	options_print_examples(usage->examples, stream);
+	fprintf(stream, "\nThe manual is %s.\n", usage->manual);
 }
 
 int tool_parse_number(const char *option, const char *text, long long least, long long most,

@@ -21,6 +21,7 @@ struct tool_option {
 
 /* -h, --help is in each table by itself. */
 struct tool_usage {
+	const char *manual;   /* "perfsage-list(1)" */
 	const char *synopsis; /* lines: "perfsage list [OPTIONS] [WORD]" */
 	const char *summary;  /* what it does; folded, too */
 	const struct tool_option *options;

@@ -26,6 +26,7 @@ static const struct tool_option options_of_place[] = {
 };
 
 static const struct tool_usage usage = {
+    .manual = "perfsage-place(1)",
     .synopsis = "perfsage place [OPTIONS] COMMAND [ARGUMENT...]",
     .summary = "Runs a command, and shows for each of its tasks where it was told to run (masks, "
 	       "OMP_PLACES, cpuset)\n"

@@ -321,7 +321,7 @@ bool stat_rates_tell(const char *metric);
 /* The CPU time by the elapsed time; NaN if the CPU time isn't known. */
 double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 
-/* stat_export.c: what programs read. perfsage(1) describes its members. */
+/* stat_export.c: what programs read. perfsage-stat(1) describes its members. */
 
 /* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {

@@ -114,6 +114,7 @@ static const struct tool_option options_of_perf[] = {
 };
 
 const struct tool_usage stat_usage = {
+    .manual = "perfsage-stat(1)",
     .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
 		"perfsage stat [OPTIONS] -p PIDS | -a | -C LIST | --cgroup PATH [COMMAND]",
     .summary = "Runs a command and counts events of all its threads and child processes,\n"

@@ -42,6 +42,7 @@ static const struct tool_option options_of_timeline[] = {
 };
 
 static const struct tool_usage usage = {
+    .manual = "perfsage-timeline(1)",
     .synopsis = "perfsage timeline [OPTIONS] COMMAND [ARGUMENTS]\n"
 		"perfsage timeline [OPTIONS] -p PID\n",
     .summary = "Shows who ran on which hardware thread when: times on and off, the longest waits, "
