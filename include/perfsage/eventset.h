@@ -321,7 +321,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * Errors:
  *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set is running or has
  *       unread counts, and counts another thread than the caller, which is alive
- *   PS_ENOTRUN - the set was never started, or its last ps_start failed
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start; or its last
+ *       ps_start failed
  *   PS_PARTIAL (residual was filled), PS_ESYS - as for ps_read
  *
  * Cost: one read(2) for each group and CPU.

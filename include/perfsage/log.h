@@ -107,7 +107,7 @@ PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct 
  *   PS_EINVAL - an argument is NULL; type->size isn't set; a name is empty, too
  *       long, unprintable or used twice; the number of points or fields is out of
  *       range; or a field's kind is not in enum ps_log_kind
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_EBUF - the description of the events and the type needs more than half of a
  *       block: give a larger block_bytes
  *   PS_ESYS - no space is left for the first block; every block of the ring is

@@ -98,7 +98,7 @@ PS_PUBLIC int ps_start(struct ps_eventset *set);
  * set - a set that was started
  *
  * Errors, besides those above:
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  */
 PS_PUBLIC int ps_reset(struct ps_eventset *set);
 
@@ -110,7 +110,7 @@ PS_PUBLIC int ps_reset(struct ps_eventset *set);
  * set, root, timestamp, thread - see above
  *
  * Errors, besides those above:
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_PARTIAL - the reading was stored, but a group of events could not be
  *       read: its counter is in the error state
  *

@@ -33,7 +33,7 @@ struct ps_snapshot;
  *
  * Errors:
  *   PS_EINVAL - set or snapshot is NULL, or the calling thread may not read the set
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_ENOMEM, PS_ESYS, PS_ECLOST, PS_ECNFLCT, PS_EPERM - as ps_read
  *
  * The threads that may call ps_read may call this. Cost: that of a reading. Memory

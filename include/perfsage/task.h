@@ -62,7 +62,7 @@ PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
  *
  * Errors:
  *   PS_EINVAL - set is NULL
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_ENOSUPP - the set doesn't keep tasks apart
  *
  * No system call; may allocate.
@@ -99,7 +99,7 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  *
  * Errors:
  *   PS_EINVAL - set or visit is NULL
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_ENOSUPP - ps_eventset_set_tasks was not called before ps_start, or the
  *       set's attribution is not exact; ps_error_detail() says why
  *   PS_ENOMEM - out of memory
@@ -135,7 +135,7 @@ struct ps_uncounted {
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
- *   PS_ENOTRUN - the set was never started
+ *   PS_ENOTRUN - the set was never started, or was changed after the last start
  *   PS_ENOSUPP - the set is not attached to a process, or is attributed by time
  *       shares, looks or last-cpu
  *   PS_PARTIAL - the number can be too small, because records were lost, no ring

@@ -36,7 +36,7 @@ static int check(struct ps_eventset *set, long long *residual)
 	int result = ps__set_adopt(set);
 
 	if (result == PS_OK && set->state == PS__SET_NEW)
-		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
+		result = ps__set_fail_new("ps_eventset_check");
 	if (result == PS_OK && !set->counters.backend)
 		result =
 		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there "

@@ -370,6 +370,7 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
  * them. */
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
+int ps__set_fail_new(const char *call);            /* PS_ENOTRUN: the state is PS__SET_NEW */
 
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */

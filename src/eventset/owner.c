@@ -83,3 +83,11 @@ int ps__set_fail_running(struct ps_eventset *set)
 	                "ended: ps_stop gives its final counts; then ps_start takes the set over",
 	                (int)set->calls.owner_tid);
 }
+
+int ps__set_fail_new(const char *call)
+{
+	return ps__fail(PS_ENOTRUN,
+	                "%s: the event set was never started, or was changed after the last start: "
+	                "call ps_start first",
+	                call);
+}

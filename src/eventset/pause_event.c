@@ -120,7 +120,7 @@ static int event_reset(struct ps_eventset *set, size_t event)
 	if (result == PS_OK)
 		result = ps__set_adopt(set);
 	if (result == PS_OK && set->state == PS__SET_NEW)
-		result = ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
+		result = ps__set_fail_new(call);
 	if (result == PS_OK)
 		result = ps__set_check_foreign(set, call, false);
 	if (result == PS_OK && ps__set_has_uncollected(set))

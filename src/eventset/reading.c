@@ -34,8 +34,7 @@ int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 	if (result == PS_OK && set->state == PS__SET_RUNNING)
 		return ps__set_fetch(set, slot);
 	if (result == PS_OK && set->state == PS__SET_NEW)
-		result =
-		    ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
+		result = ps__set_fail_new("the event set can't be read");
 	if (result != PS_OK)
 		return result;
 	*slot = final_slot(set);

@@ -11,8 +11,7 @@ static int reset(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN,
-		                "ps_reset: the event set was never started: call ps_start first");
+		return ps__set_fail_new("ps_reset");
 	result = ps__set_check_foreign(set, "ps_reset", false);
 	if (result != PS_OK)
 		return result;

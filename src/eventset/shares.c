@@ -228,7 +228,7 @@ int ps_eventset_set_tasks(struct ps_eventset *set, int on)
 int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
 {
 	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
+		return ps__set_fail_new(call);
 	if (set->counters.tasks)
 		return PS_OK;
 	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,

@@ -15,8 +15,7 @@ static int tell(struct ps_eventset *set, struct ps_uncounted *out)
 		    PS_ENOSUPP,
 		    "ps_eventset_uncounted: the event set is not attached to a process");
 	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN,
-		                "ps_eventset_uncounted: the event set was never started");
+		return ps__set_fail_new("ps_eventset_uncounted");
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);
 	if (!found)
 		return ps__fail(PS_ENOSUPP,
