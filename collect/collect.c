@@ -16,8 +16,8 @@
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/stack.h"
-#include "region/links.h"
 #include "region/listen.h"
+#include "region/mark_names.h"
 #include "region/profile.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@
 
 /* A region as the marks know it. */
 struct collect_region {
-	struct ps_mark_region mark;
+	struct ps__mark_name named;  /* the first */
 	_Atomic uint64_t generation; /* of the process whose region it is; stored last */
 	struct ps_region *_Atomic region;
 	char name[];
@@ -51,7 +51,7 @@ static struct {
 	bool has_handler;     /* of exit */
 	struct collect_process process;
 	struct collect_earlier *earlier; /* what earlier starts were given */
-	struct ps__links regions;        /* from a region of the profile to that of the marks */
+	struct ps__mark_names names;     /* of the marks: struct collect_region */
 	/* The profile while it is counted, for those who don't have the lock. */
 	struct ps_profile *_Atomic heard;
 } collect; /* by PS__LOCK_COLLECT */
@@ -126,7 +126,6 @@ static int collect_begin_in_child(void)
 {
 	atomic_store(&collect.heard, NULL);
 	collect.process = (struct collect_process){.settings = collect.process.settings};
-	collect.regions = (struct ps__links){.list = NULL};
 	collect.generation = ps__fork_generation();
 	int result = collect_begin();
 	return result == PS_OK ? PS_OK : collect_complain(result);
@@ -246,8 +245,8 @@ static struct collect_region *collect_make_region(const char *name)
 
 	if (!region)
 		return NULL;
-	region->mark.listener = &listener;
 	strcpy(region->name, name);
+	region->named.mark = (struct ps_mark_region){.listener = &listener, .name = region->name};
 	if (collect_renew(region) == 0)
 		return region;
 	ps__os_free(region);
@@ -255,38 +254,43 @@ static struct collect_region *collect_make_region(const char *name)
 }
 
 /* The caller has entered. */
-static struct ps_mark_region *collect_find(const char *name)
+static struct ps__mark_name *collect_get(const char *name)
 {
-	struct ps_region *own;
+	struct ps__mark_name *found = ps__mark_names_find(&collect.names, name);
+	struct collect_region *made;
 
-	if (!collect_is_on() || collect_define_region(&own, name) != PS_OK)
+	if (found)
+		return found;
+	made = collect_make_region(name);
+	if (!made)
 		return NULL;
-	struct collect_region *region = ps__links_find(&collect.regions, own, &listener);
-	if (region || ps__links_reserve(&collect.regions) < 0)
-		return region ? &region->mark : NULL;
-	region = collect_make_region(name);
-	if (!region)
-		return NULL;
-	ps__links_add(&collect.regions, own, &listener, region);
-	return &region->mark;
+	ps__mark_names_add(&collect.names, &made->named);
+	return &made->named;
 }
 
 static struct ps_mark_region *collect_define(const char *name)
 {
 	int error = errno;
 
+	if (!name || !*name) {
+		collect_miss(PS__FAULT_NO_NAME);
+		return NULL;
+	}
+	struct ps__mark_name *named = ps__mark_names_find(&collect.names, name);
+	if (named)
+		return &named->mark;
 	if (!collect_enter()) {
 		collect_miss(PS__FAULT_IN_HANDLER);
 		return NULL;
 	}
 	int cancel = ps__cancel_hold();
-	struct ps_mark_region *mark = name && *name ? collect_find(name) : NULL;
+	named = collect_get(name);
 	ps__cancel_release(cancel);
 	collect_leave();
-	if (!mark)
-		collect_miss(name && *name ? PS__FAULT_NO_MEMORY : PS__FAULT_NO_NAME);
+	if (!named)
+		collect_miss(PS__FAULT_NO_MEMORY);
 	errno = error;
-	return mark;
+	return named ? &named->mark : NULL;
 }
 
 static void collect_at_exit(void)
@@ -307,13 +311,9 @@ static int collect_set_handler(void)
 
 /* A mark of an earlier start finds its region anew when it is met next. 0 would be the generation
  * of a child that did not ask yet. */
-static void collect_forget_regions(void)
+static void collect_forget_region(struct ps__mark_name *named)
 {
-	for (size_t place = 0; place < collect.regions.room; place++) {
-		struct collect_region *region = collect.regions.list[place].to;
-		if (region)
-			atomic_store(&region->generation, UINT64_MAX);
-	}
+	atomic_store(&((struct collect_region *)named)->generation, UINT64_MAX);
 }
 
 /* Threads may be in the midst of a visit: what an earlier start was given stays. */
@@ -342,7 +342,7 @@ static int collect_start(void)
 		                            "process: destroy it first");
 	int result = collect_set_handler();
 	collect_retire(&collect.process);
-	collect_forget_regions();
+	ps__mark_names_visit(&collect.names, collect_forget_region);
 	if (result == PS_OK)
 		result = collect_begin();
 	if (result == PS_OK)

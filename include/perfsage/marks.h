@@ -35,6 +35,7 @@ struct ps_marks_listener;
  * the process. */
 struct ps_mark_region {
 	const struct ps_marks_listener *listener;
+	const char *name; /* as define was given it: a mark compares its name at each visit */
 };
 
 /**
@@ -47,7 +48,10 @@ struct ps_mark_region {
  */
 struct ps_marks_listener {
 	size_t size; /* of this struct: it grows at its end */
-	/* Finds or makes a region. NULL: the mark isn't heard; asked again at the next mark. */
+	/* Finds or makes a region. NULL: the mark isn't heard; asked again at the next mark. It is
+	 * asked when a mark is heard for the first time, or has another name than at its last
+	 * visit.
+	 */
 	struct ps_mark_region *(*define)(const char *name);
 	void (*enter)(struct ps_mark_region *region);
 	void (*leave)(struct ps_mark_region *region);
@@ -96,21 +100,18 @@ static __attribute__((constructor, unused)) void ps__marks_loaded(void)
 }
 #endif
 
-/* The region that a call site found earlier, if it is this listener's. */
-static inline __attribute__((always_inline, unused)) struct ps_mark_region *
-ps__mark_known(struct ps_mark_region **site, const struct ps_marks_listener *listener)
+/* The region of this name: the one that the call site found last, if it still has this name. A
+ * function around a mark gives the mark another name at each call. */
+static __attribute__((cold, noinline, unused)) struct ps_mark_region *
+ps__mark_find(struct ps_mark_region **site, const struct ps_marks_listener *listener,
+              const char *name)
 {
 	struct ps_mark_region *region = __atomic_load_n(site, __ATOMIC_ACQUIRE);
 
-	return region && region->listener == listener ? region : NULL;
-}
-
-static __attribute__((cold, noinline, unused)) struct ps_mark_region *
-ps__mark_define(struct ps_mark_region **site, const struct ps_marks_listener *listener,
-                const char *name)
-{
-	struct ps_mark_region *region = listener->define(name);
-
+	if (region && region->listener == listener && name &&
+	    __builtin_strcmp(region->name, name) == 0)
+		return region;
+	region = listener->define(name);
 	__atomic_store_n(site, region, __ATOMIC_RELEASE);
 	return region;
 }
@@ -143,20 +144,15 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
 		named->listener->value(named, value);
 }
 
-/* The region of this call site, or NULL if nobody listens: then the name isn't evaluated. */
-#define PS__MARK_FIND(name)                                                                     \
-	__extension__({                                                                         \
-		static struct ps_mark_region *ps__mark_site;                                    \
-		const struct ps_marks_listener *ps__mark_listener =                             \
-		    __atomic_load_n(&ps_marks_slot, __ATOMIC_ACQUIRE);                          \
-		struct ps_mark_region *ps__mark_found = NULL;                                   \
-		if (__builtin_expect(ps__mark_listener != NULL, 0)) {                           \
-			ps__mark_found = ps__mark_known(&ps__mark_site, ps__mark_listener);     \
-			if (!ps__mark_found)                                                    \
-				ps__mark_found =                                                \
-				    ps__mark_define(&ps__mark_site, ps__mark_listener, (name)); \
-		}                                                                               \
-		ps__mark_found;                                                                 \
+/* The region of this name, or NULL if nobody listens: then the name isn't evaluated. */
+#define PS__MARK_FIND(name)                                                    \
+	__extension__({                                                        \
+		static struct ps_mark_region *ps__mark_site;                   \
+		const struct ps_marks_listener *ps__mark_listener =            \
+		    __atomic_load_n(&ps_marks_slot, __ATOMIC_ACQUIRE);         \
+		__builtin_expect(ps__mark_listener != NULL, 0)                 \
+		    ? ps__mark_find(&ps__mark_site, ps__mark_listener, (name)) \
+		    : NULL;                                                    \
 	})
 
 #define PS__MARK_JOIN(a, b) a##b
@@ -191,8 +187,8 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * The block that follows is a region: entered here, and left however the block
  * is left.
  *
- * name - any expression that is a string. It is evaluated when this call site is
- *     heard for the first time, and not again by the same listener
+ * name - any expression that is a string. It is evaluated at each visit that is heard, and only
+ *     then. It may change from visit to visit, as in a function around the marks
  *
  * break and continue leave the block alone: a loop around the block goes on.
  * return, goto and C++ exceptions also leave the region. pthread_cancel leaves the

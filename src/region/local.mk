@@ -12,6 +12,7 @@ src_region_libregion_la_SOURCES = \
 	src/region/links.h \
 	src/region/listen.c \
 	src/region/listen.h \
+	src/region/mark_names.h \
 	src/region/mark_sums.c \
 	src/region/mark_value.c \
 	src/region/marks.c \

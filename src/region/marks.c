@@ -8,28 +8,24 @@
  */
 #define PERFSAGE_NO_MARKS
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/lock.h"
 #include "base/os.h"
 #include "region/listen.h"
+#include "region/mark_names.h"
 #include "region/profile.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define MARKS_PLACES ((size_t)4096)
-
 struct marks_name {
-	struct ps_mark_region mark;
+	struct ps__mark_name named;         /* the first */
 	_Atomic(struct ps_region *) region; /* of the profile that listens; NULL: not yet */
-	struct marks_name *next;            /* with the same hash */
 	char name[];
 };
 
-static struct marks_name *marks_names[MARKS_PLACES]; /* by the lock */
-static struct ps_profile *marks_profile;             /* that listens; the same */
-
-static struct marks_name *marks_find(const char *name);
+static struct ps__mark_names marks_names; /* changed by the lock */
+static struct ps_profile *marks_profile;  /* that listens; the same */
+static const struct ps_marks_listener marks_listener;
 
 /* A mark that isn't heard: what it tells is in no region. */
 static struct ps_mark_region *marks_miss(enum ps__fault fault)
@@ -41,22 +37,42 @@ static struct ps_mark_region *marks_miss(enum ps__fault fault)
 	return NULL;
 }
 
-/* From a signal handler that interrupted a call of a profile: NULL, as it may hold the lock. */
+/* By the lock: another thread may have added it. NULL without memory. */
+static struct ps__mark_name *marks_get(const char *name)
+{
+	struct ps__mark_name *found = ps__mark_names_find(&marks_names, name);
+	struct marks_name *made;
+
+	if (found)
+		return found;
+	made = ps__os_calloc(1, sizeof *made + strlen(name) + 1);
+	if (!made)
+		return NULL;
+	strcpy(made->name, name);
+	made->named.mark = (struct ps_mark_region){.listener = &marks_listener, .name = made->name};
+	ps__mark_names_add(&marks_names, &made->named);
+	return &made->named;
+}
+
+/* A new name, from a signal handler that interrupted a call of a profile: NULL, as that call may
+ * hold the lock. */
 static struct ps_mark_region *marks_define(const char *name)
 {
 	int error = errno;
-	struct marks_name *found;
 
-	if (ps__own.is_inside)
-		return marks_miss(PS__FAULT_IN_HANDLER);
 	if (!name || !*name)
 		return marks_miss(PS__FAULT_NO_NAME);
+	struct ps__mark_name *found = ps__mark_names_find(&marks_names, name);
+	if (found)
+		return &found->mark;
+	if (ps__own.is_inside)
+		return marks_miss(PS__FAULT_IN_HANDLER);
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct ps__held held;
 	ps__signals_hold(&held);
 	ps__lock_take(PS__LOCK_MARKS);
-	found = marks_find(name);
+	found = marks_get(name);
 	ps__lock_release(PS__LOCK_MARKS);
 	ps__signals_release(&held);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -133,40 +149,16 @@ static const struct ps_marks_listener marks_listener = {
     .value = marks_add_value,
 };
 
-static struct marks_name **marks_place(const char *name)
+static void marks_forget_region(struct ps__mark_name *named)
 {
-	uint64_t hash = ps__hash_of(name);
-
-	return &marks_names[(hash ^ hash >> 32) % MARKS_PLACES];
-}
-
-static struct marks_name *marks_find(const char *name)
-{
-	struct marks_name **place = marks_place(name), *named = *place;
-	size_t size = strlen(name) + 1;
-
-	while (named && strcmp(named->name, name) != 0)
-		named = named->next;
-	if (named)
-		return named;
-	named = ps__os_calloc(1, sizeof *named + size);
-	if (!named)
-		return NULL;
-	named->mark.listener = &marks_listener;
-	memcpy(named->name, name, size);
-	named->next = *place;
-	*place = named;
-	return named;
+	atomic_store_explicit(&((struct marks_name *)named)->region, NULL, memory_order_release);
 }
 
 /* Under the lock: the names' regions are those of the next profile. */
 static void marks_change(struct ps_profile *profile)
 {
 	__atomic_store_n(&marks_profile, profile, __ATOMIC_RELEASE);
-	for (size_t place = 0; place < MARKS_PLACES; place++) {
-		for (struct marks_name *named = marks_names[place]; named; named = named->next)
-			atomic_store_explicit(&named->region, NULL, memory_order_release);
-	}
+	ps__mark_names_visit(&marks_names, marks_forget_region);
 }
 
 static void marks_unlisten(struct ps_profile *profile)

@@ -145,7 +145,7 @@ START_TEST(visits_are_exact_however_a_block_is_left)
 }
 END_TEST
 
-START_TEST(a_name_is_asked_for_once_and_only_if_it_is_heard)
+START_TEST(a_name_is_asked_for_at_each_visit_that_is_heard)
 {
 	here_skip_unless_counted(HERE_FAULTS);
 	begin();
@@ -162,8 +162,53 @@ START_TEST(a_name_is_asked_for_once_and_only_if_it_is_heard)
 		}
 		ck_assert_int_eq(errno, 77);
 	}
-	ck_assert_int_eq(named, 1);
+	ck_assert_int_eq(named, 5);
 	ck_assert_uint_eq(visits_of("solve", NULL), 5);
+	check_all_is_left();
+	end();
+}
+END_TEST
+
+/* As programs wrap the marks in their own timers: one call site, whose name changes. */
+static void timer_begin(const char *name)
+{
+	PS_REGION_BEGIN(name);
+}
+
+static void timer_end(const char *name)
+{
+	PS_REGION_END(name);
+}
+
+static void *time_steps(void *unused)
+{
+	char name[16];
+
+	for (int turn = 0; turn < 300; turn++) {
+		snprintf(name, sizeof name, "step %d", turn % 3);
+		timer_begin(name);
+		timer_begin("solve");
+		timer_end("solve");
+		timer_end(name);
+	}
+	return unused;
+}
+
+START_TEST(a_function_around_a_mark_has_a_region_for_each_name)
+{
+	pthread_t threads[THREADS];
+
+	here_skip_unless_counted(HERE_FAULTS);
+	begin();
+	check_ok(ps_profile_listen(profile));
+	for (int thread = 0; thread < THREADS; thread++)
+		ck_assert_int_eq(pthread_create(&threads[thread], NULL, time_steps, NULL), 0);
+	for (int thread = 0; thread < THREADS; thread++)
+		pthread_join(threads[thread], NULL);
+	ck_assert_uint_eq(visits_of("step 0", NULL), THREADS * 100);
+	ck_assert_uint_eq(visits_of("step 1", "solve"), THREADS * 100);
+	ck_assert_uint_eq(visits_of("step 2", NULL), THREADS * 100);
+	ck_assert_uint_eq(visits_of("solve", NULL), 0);
 	check_all_is_left();
 	end();
 }
@@ -388,7 +433,8 @@ int main(void)
 	TCase *tests = here_case(suite, "marks");
 
 	tcase_add_test(tests, visits_are_exact_however_a_block_is_left);
-	tcase_add_test(tests, a_name_is_asked_for_once_and_only_if_it_is_heard);
+	tcase_add_test(tests, a_name_is_asked_for_at_each_visit_that_is_heard);
+	tcase_add_test(tests, a_function_around_a_mark_has_a_region_for_each_name);
 	tcase_add_test(tests, begin_and_end_are_a_region_and_an_end_alone_is_a_fault);
 	tcase_add_test(tests, one_profile_listens_at_a_time);
 	tcase_add_test(tests, a_number_is_heard_outside_of_regions_and_only_while_somebody_listens);

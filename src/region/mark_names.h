@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a listener of marks has for each name: found without a lock, so that a mark whose name
+ * changes at each visit costs little more than one with a single name.
+ *
+ * Names are never taken away: call sites keep them. A list only grows at its head, by one store,
+ * so that a signal handler, another thread and the child of a fork find it whole.
+ */
+#ifndef PS_REGION_MARK_NAMES_H
+#define PS_REGION_MARK_NAMES_H
+
+#include "base/hash.h"
+#include "perfsage/marks.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define PS__MARK_PLACES 1024
+
+/* The first member of what a listener has for a name. */
+struct ps__mark_name {
+	struct ps_mark_region mark; /* with its name */
+	struct ps__mark_name *next; /* with the same hash */
+};
+
+/* Zeroed, it is empty. */
+struct ps__mark_names {
+	struct ps__mark_name *_Atomic places[PS__MARK_PLACES];
+};
+
+static inline size_t ps__mark_names_place(const char *name)
+{
+	uint64_t hash = ps__hash_of(name);
+
+	return (hash ^ hash >> 32) % PS__MARK_PLACES;
+}
+
+/* NULL if there is none. */
+static inline struct ps__mark_name *ps__mark_names_find(struct ps__mark_names *names,
+                                                        const char *name)
+{
+	struct ps__mark_name *named =
+	    atomic_load_explicit(&names->places[ps__mark_names_place(name)], memory_order_acquire);
+
+	while (named && strcmp(named->mark.name, name) != 0)
+		named = named->next;
+	return named;
+}
+
+/* The caller holds the lock of those who add, and has found no such name. */
+static inline void ps__mark_names_add(struct ps__mark_names *names, struct ps__mark_name *named)
+{
+	struct ps__mark_name *_Atomic *place =
+	    &names->places[ps__mark_names_place(named->mark.name)];
+
+	named->next = atomic_load_explicit(place, memory_order_relaxed);
+	atomic_store_explicit(place, named, memory_order_release);
+}
+
+static inline void ps__mark_names_visit(struct ps__mark_names *names,
+                                        void (*visit)(struct ps__mark_name *named))
+{
+	for (size_t place = 0; place < PS__MARK_PLACES; place++) {
+		struct ps__mark_name *named =
+		    atomic_load_explicit(&names->places[place], memory_order_acquire);
+		for (; named; named = named->next)
+			visit(named);
+	}
+}
+
+#endif
