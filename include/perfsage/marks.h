@@ -43,7 +43,7 @@ struct ps_mark_region {
  *
  * Marks call the functions in any thread, and in a signal handler if the handler has marks. If a
  * function isn't safe in a handler, because it takes memory or a lock, the listener's documentation
- * must say where marks are allowed. The listeners of libperfsage take memory when they meet a mark,
+ * must say where marks are allowed. The listeners of libperfsage take memory when they meet a name,
  * a path or a thread for the first time: ps_marks(3) names the conditions for a mark in a handler.
  */
 struct ps_marks_listener {
