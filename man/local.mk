@@ -12,7 +12,9 @@ dist_man1_MANS += \
 	man/perfsage-topo.1
 
 dist_man3_MANS += \
+	man/ps_attach.3 \
 	man/ps_attr.3 \
+	man/ps_attribution.3 \
 	man/ps_collect.3 \
 	man/ps_component.3 \
 	man/ps_cost.3 \
@@ -31,6 +33,7 @@ dist_man3_MANS += \
 	man/ps_papi.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
+	man/ps_reading.3 \
 	man/ps_record.3 \
 	man/ps_region.3 \
 	man/ps_report.3 \

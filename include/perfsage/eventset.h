@@ -186,7 +186,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * the descriptors are too many for AUTO, or if created tasks would have to copy 256 events or more,
  * AUTO divides the counts in proportion to the time on each CPU. Clocks measure this time (threads
  * x (events + CPUs) descriptors). If the clocks are also too many, readings poll /proc for the
- * times (threads x events descriptors): see ps_eventset(3). Linux does not count set-user-ID
+ * times (threads x events descriptors): see ps_attribution(3). Linux does not count set-user-ID
  * programs and unreadable programs: see ps_eventset_uncounted. Without /proc of this PID namespace
  * the values are PS_STATUS_INCOMPLETE.
  *
@@ -222,7 +222,7 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
  * Lets counting begin when the attached thread or process next calls execve(2).
  *
  * A program is therefore counted from its first instruction on, without the work
- * between fork and exec. ps_eventset(3) tells more.
+ * between fork and exec. ps_attach(3) tells more.
  *
  * set - attached to a thread or a process; otherwise ps_start fails with
  *     PS_ECOMBO
@@ -242,7 +242,7 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  * CAP_PERFMON; otherwise ps_start fails with PS_EPERM. The library moves no process into the group.
  * There is one group of events for each CPU that is online at ps_start. Created tasks copy no
  * counters. Each reading reads all CPUs. If another CPU comes online, values are
- * PS_STATUS_INCOMPLETE until the next ps_start. The attribution mode has no effect. ps_eventset(3)
+ * PS_STATUS_INCOMPLETE until the next ps_start. The attribution mode has no effect. ps_attach(3)
  * tells more.
  *
  * set - a set that isn't running
@@ -276,8 +276,8 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
  * Exact attribution takes events x CPUs file descriptors, and one more. With migration records, it
  * takes two descriptors more than there are events. AUTO stays below half of the process's
  * descriptors (RLIMIT_NOFILE). A pinned set takes two descriptors more than its events. A set of
- * one task that is exact or pinned maps a ring of five pages (perf_event_mlock_kb). ps_eventset(3)
- * explains the methods and how they are chosen.
+ * one task that is exact or pinned maps a ring of five pages (perf_event_mlock_kb).
+ * ps_attribution(3) explains the methods and how they are chosen.
  *
  * set - a set that isn't running; a set that is attached to a CPU needs no mode
  * mode - PS_ATTRIBUTE_AUTO is the default; it takes effect at the next ps_start
@@ -296,7 +296,7 @@ PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attri
  * The library chooses the attribution when it opens the events: at the first ps_start, ps_store or
  * ps_eventset_overhead. If the set is pinned, mixed or last-cpu, a later ps_start chooses again if
  * the task was bound or unbound since, or if missing descriptors have become available.
- * ps_eventset(3) has all cases.
+ * ps_attribution(3) has all cases.
  *
  * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set whose events are
  *     not open
@@ -363,7 +363,7 @@ PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
  * Allocates, and faults in, the storage of the next `rows` parts. A second call doesn't add to the
  * first call.
  *
- * A reading that fits into this storage allocates nothing; for exceptions see ps_eventset(3).
+ * A reading that fits into this storage allocates nothing; for exceptions see ps_reading(3).
  *
  * set - a set with its events
  * rows - parts to be stored, over all hardware threads; each takes 8 x (events + 2 x groups) bytes
@@ -436,7 +436,7 @@ PS_PUBLIC int ps_eventset_event_group(const struct ps_eventset *set, size_t inde
 /** True between ps_start and ps_stop, also while paused; 0 for NULL. */
 PS_PUBLIC int ps_eventset_is_running(const struct ps_eventset *set);
 
-/** True once the counted task has exited, even if not yet reaped. */
+/** True from the reading on that found the counted task ended, even if not yet reaped. */
 PS_PUBLIC int ps_eventset_is_ended(const struct ps_eventset *set);
 
 /** Stops and releases the set; its readings stay. NULL is ignored. PS_OK. */

@@ -20,7 +20,7 @@ static const struct refusal {
     {PS_ATTR_READ_FORMAT, "the set decides what a reading holds"},
     {PS_ATTR_INHERIT, "the target decides it: attach the set with ps_eventset_attach_process"},
     {PS_ATTR_INHERIT_STAT, "the set decides it"},
-    {PS_ATTR_INHERIT_THREAD, "the target decides what is inherited: see ps_eventset(3)"},
+    {PS_ATTR_INHERIT_THREAD, "the target decides what is inherited: see ps_attach(3)"},
     {PS_ATTR_SAMPLE_TYPE, SAMPLER},
     {PS_ATTR_SAMPLE_ID_ALL, RECORDS},
     {PS_ATTR_PRECISE_IP, RECORDS},
