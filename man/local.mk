@@ -31,6 +31,7 @@ dist_man3_MANS += \
 	man/ps_log_reader.3 \
 	man/ps_metric.3 \
 	man/ps_papi.3 \
+	man/ps_paths.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
 	man/ps_reading.3 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paths: what the regions of a program counted (<perfsage/region.h>), as a tree
- * that stands still. See ps_region(3).
+ * that stands still. See ps_paths(3).
  */
 #ifndef PERFSAGE_PATHS_H
 #define PERFSAGE_PATHS_H
@@ -44,7 +44,7 @@ struct ps_visits {
 	uint64_t count;     /* visits that have ended */
 	uint64_t counted;   /* of these, so many were counted; less if the region is sampled */
 	uint64_t wall_ns;   /* exclusive: CLOCK_MONOTONIC in the region itself */
-	uint64_t on_cpu_ns; /* the part of wall_ns that the thread was on a CPU; see ps_region(3) */
+	uint64_t on_cpu_ns; /* the part of wall_ns that the thread was on a CPU; see ps_paths(3) */
 	uint64_t inside_ns; /* in the regions inside it */
 	uint64_t shortest_ns; /* the shortest visit, with the regions inside it; UINT64_MAX: none */
 	uint64_t longest_ns;  /* the longest one; 0: none has ended */
