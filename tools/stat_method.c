@@ -76,10 +76,35 @@ size_t stat_method_copies(enum stat_method method, size_t events)
 	return method == STAT_METHOD_WHOLE ? events : 0;
 }
 
-enum stat_method stat_method_choose(size_t events)
+const struct ps__event *stat_method_find_probe(const struct ps_eventset *model)
 {
-	return stat_method_copies(STAT_METHOD_PER_CPU, events) < MANY_COPIES ? STAT_METHOD_PER_CPU
-	                                                                     : STAT_METHOD_CGROUP;
+	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
+		const struct ps__event *event = ps__set_event(model, index);
+		if (ps__event_has_text(event))
+			return event;
+	}
+	return NULL;
+}
+
+enum stat_method stat_method_choose(size_t events, bool has_probe)
+{
+	size_t copies = stat_method_copies(STAT_METHOD_PER_CPU, events);
+
+	return copies < MANY_COPIES && !has_probe ? STAT_METHOD_PER_CPU : STAT_METHOD_CGROUP;
+}
+
+bool stat_method_refuse_others(enum stat_method asked, const struct ps_eventset *model,
+                               const char *why)
+{
+	const struct ps__event *probe = stat_method_find_probe(model);
+
+	if (asked == STAT_METHOD_CGROUP)
+		tool_complain("--method cgroup: %s", why);
+	else if (probe)
+		tool_complain("'%s': tasks can't inherit this probe, and --method cgroup isn't "
+		              "possible: %s; give --method bpf, or -a",
+		              probe->name, why);
+	return asked == STAT_METHOD_CGROUP || probe;
 }
 
 double stat_method_left_s(const struct rusage *usage, double group_s)

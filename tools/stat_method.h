@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+struct ps__event;
+
 enum stat_method {
 	STAT_METHOD_AUTO,
 	STAT_METHOD_PER_CPU, /* each task has copies of all events for each CPU */
@@ -51,8 +53,17 @@ size_t stat_method_copies(enum stat_method method, size_t events);
  * is the one. */
 const char *stat_method_why(const struct stat_how *how, enum ps_attribution attribution);
 
-/* Per-CPU events, unless these are so many copies that creating threads takes long. */
-enum stat_method stat_method_choose(size_t events);
+/* The first probe that tasks can't inherit: the kernel would look for its text in the memory of the
+ * task that forks, and the fork would fail. NULL: there is none. */
+const struct ps__event *stat_method_find_probe(const struct ps_eventset *model);
+
+/* Per-CPU events, unless these are so many copies that creating threads takes long, or can't be
+ * copied. */
+enum stat_method stat_method_choose(size_t events, bool has_probe);
+
+/* Without a control group, for this reason: true after a complaint if no other method will do. */
+bool stat_method_refuse_others(enum stat_method asked, const struct ps_eventset *model,
+                               const char *why);
 
 /* The time of the command and its children that the group's doesn't explain. That has the process's
  * time before it came to the group; NaN where it isn't known, and then so is the result. */

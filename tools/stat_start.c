@@ -137,7 +137,8 @@ static enum stat_method start_choose(const struct stat_count *count,
 		return target->method;
 	return count->tells_tasks || target->pid_count
 	           ? STAT_METHOD_PER_CPU
-	           : stat_method_choose(ps_eventset_event_count(count->model));
+	           : stat_method_choose(ps_eventset_event_count(count->model),
+	                                stat_method_find_probe(count->model));
 }
 
 static void start_note_method(struct stat_count *count, enum stat_method method)
@@ -194,8 +195,8 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 	if (start_make_room(count, 1) < 0)
 		return -1;
 	if (method == STAT_METHOD_CGROUP && start_group(count, pid) < 0) {
-		if (target->method == STAT_METHOD_CGROUP)
-			return tool_complain("--method cgroup: %s", count->how.why), -1;
+		if (stat_method_refuse_others(target->method, count->model, count->how.why))
+			return -1;
 		method = STAT_METHOD_PER_CPU;
 	}
 	start_note_method(count, method);

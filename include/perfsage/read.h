@@ -80,7 +80,8 @@ extern "C" {
  *   PS_EPERM, PS_ENOSUPP, PS_EINVAL_DOM - an event can't be counted for this target;
  *       ps_error_detail() names it
  *   PS_ECOMBO - an event of a package or another device is in a set that isn't
- *       attached to a CPU
+ *       attached to a CPU; or a set that is attached to a process has a probe with path= or func=,
+ *       and doesn't count by BPF: each fork of the process would fail
  *   PS_ECOUNT - there are not enough file descriptors; ps_error_detail() gives the need and the
  *       limit
  *   PS_ENOCNTR - every counter of the hardware is taken

@@ -149,7 +149,8 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *   PS_ECNFLCT - the session has an event of that name; or it samples the same software event by
  *       another name, also one with other modifiers: Linux gives the samples of both names one id
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
- *       ps_error_detail() says which
+ *       ps_error_detail() says which. Or the event is a probe with path= or func=: each fork of
+ *       the process would fail
  *   PS_ENOSUPP - the event asks for records that the library can't read
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
  *   PS_ENOMEM - out of memory

@@ -72,6 +72,14 @@ struct ps__event {
 	struct ps__event_control control;
 };
 
+/* True for a probe with a path or a function. The kernel reads this text in the memory of the
+ * process that opens the event, and of each process that creates a task which inherits the event.
+ */
+static inline bool ps__event_has_text(const struct ps__event *event)
+{
+	return event->probe != NULL;
+}
+
 /*
  * Parses name into out, which then owns its strings. Errors, each with a detail
  * sentence that names the event and the remedy, out untouched: PS_EINVAL empty

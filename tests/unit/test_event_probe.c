@@ -154,6 +154,35 @@ START_TEST(the_kernel_gets_the_text)
 }
 END_TEST
 
+/* Each fork of the process would look for the text in its own memory, and fail. */
+START_TEST(a_process_does_not_inherit_the_text)
+{
+	static const struct {
+		const char *name;
+		const char *detail; /* NULL: it is counted */
+	} rows[] = {{"uprobe/path=/bin/x,offset=0x10/", "control group, by BPF or on CPUs"},
+	            {"kprobe/func=vfs_read/", "give addr= instead of func="},
+	            {"kprobe/addr=0xffffffff81000000/", NULL}};
+
+	fake_task(500, "solver", 1);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+		struct ps_eventset *set;
+
+		check_ok(ps_eventset_create(&set));
+		check_ok(ps_eventset_add(set, rows[row].name));
+		check_ok(ps_eventset_attach_process(set, 500));
+		if (rows[row].detail) {
+			check_fails(ps_start(set), PS_ECOMBO);
+			check_detail(rows[row].detail);
+		} else {
+			check_ok(ps_start(set));
+		}
+		ps_eventset_destroy(set);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("event_probe");
@@ -165,5 +194,6 @@ int main(void)
 	tcase_add_test(tests, what_is_missing_or_wrong_is_said);
 	tcase_add_test(tests, the_kernels_refusal_is_explained);
 	tcase_add_test(tests, the_kernel_gets_the_text);
+	tcase_add_test(tests, a_process_does_not_inherit_the_text);
 	return run_suite(suite);
 }

@@ -18,8 +18,9 @@ START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_WHOLE, 5), 5);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_CGROUP, 5), 0);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_BPF, 5), 0);
-	ck_assert_int_eq((int)stat_method_choose(many), STAT_METHOD_CGROUP);
-	ck_assert_int_eq((int)stat_method_choose(many - 1), STAT_METHOD_PER_CPU);
+	ck_assert_int_eq((int)stat_method_choose(many, false), STAT_METHOD_CGROUP);
+	ck_assert_int_eq((int)stat_method_choose(many - 1, false), STAT_METHOD_PER_CPU);
+	ck_assert_int_eq((int)stat_method_choose(1, true), STAT_METHOD_CGROUP);
 }
 END_TEST
 
