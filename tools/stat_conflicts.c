@@ -93,6 +93,8 @@ static const char *conflicts_find_regions(const struct stat_options *options)
 	if (options->events.group_count)
 		return "--regions excludes groups of events ({...}): the processes count them in "
 		       "one group, as far as the counters permit it";
+	if (options->target.method != STAT_METHOD_AUTO)
+		return "--regions excludes --method: each process counts its own threads";
 	if (options->shows_tasks)
 		return "--regions excludes --tasks; --processes shows each process's regions";
 	if (options->interval_ms)
