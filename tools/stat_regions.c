@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/stack.h"
+#include "eventset/parts.h"
 #include "output/destination.h"
 #include "output/number.h"
 #include "tools/file.h"
@@ -263,9 +264,20 @@ static int regions_set_environment(const struct stat_regions *regions,
 	           : 0;
 }
 
+/* Processes can't start an event that no counter here counts, and would count nothing. The user was
+ * told of it when it was added. */
+static void regions_drop_unsupported(struct ps_eventset *model)
+{
+	for (size_t index = ps_eventset_event_count(model); index-- > 0;) {
+		if (ps__set_event(model, index)->unsupported)
+			ps_eventset_remove(model, ps_eventset_event_name(model, index));
+	}
+}
+
 int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
                         struct ps_eventset *model)
 {
+	regions_drop_unsupported(model);
 	*regions = (struct stat_regions){.command = output->options->command[0],
 	                                 .model = model,
 	                                 .shows_processes = output->options->shows_processes};
