@@ -180,11 +180,10 @@ static void path_json_add_part_labels(struct ps__json *json, const struct ps__pa
 static void path_json_add_part(struct ps__json *json, const struct ps__path_table *table,
                                size_t row, const struct ps_component *component)
 {
-	size_t events = table->event_count, parts = 0;
+	size_t events = table->event_count;
 
-	for (size_t event = 0; event < events; event++)
-		parts += ps__path_table_own(table, row, component, event).parts;
-	if (parts == 0 && !(table->options->flags & PS_PATHS_IDLE))
+	if (!(table->options->flags & PS_PATHS_IDLE) &&
+	    !ps__path_table_has_own(table, row, component))
 		return;
 	ps__json_open_line(json, NULL, '{');
 	ps__json_add_string(json, "type", ps_component_type_name(component->type));

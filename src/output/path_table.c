@@ -102,15 +102,6 @@ static void path_table_finish(struct ps__path_sum *sum)
 		ps__value_finish(&sum->value);
 }
 
-struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
-                                       const struct ps_component *component, size_t event)
-{
-	struct ps__path_sum sum = path_table_sum_own(table, row, component, event);
-
-	path_table_finish(&sum);
-	return sum;
-}
-
 static void path_table_sum_row(struct ps__path_table *table, size_t row,
                                const struct ps_component *component)
 {
@@ -143,24 +134,50 @@ static bool path_table_knows_where(const struct ps__path_table *table, size_t ro
 	return all->parts && ps__known_has_place(&all->value) && visits->counted == visits->count;
 }
 
-static void path_table_fill_absent(struct ps__path_table *table)
+/* Makes a sum without parts a 0, if all of its event in the row is known to have been elsewhere. */
+static void path_table_fill(const struct ps__path_table *table, size_t row, size_t event,
+                            const struct ps__path_sum *all, struct ps__path_sum *sum)
 {
 	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
+
+	if (sum->parts || ps_eventset_event_scope(table->model, event) != PS_SCOPE_THREAD ||
+	    !path_table_knows_where(table, row, all))
+		return;
+	*sum = (struct ps__path_sum){.value = {.attribution = all->value.attribution,
+	                                       .flags = all->value.flags & kept,
+	                                       .timestamp = all->value.timestamp},
+	                             .parts = 1};
+}
+
+bool ps__path_table_has_own(const struct ps__path_table *table, size_t row,
+                            const struct ps_component *component)
+{
+	size_t parts = 0;
+
+	for (size_t event = 0; event < table->event_count; event++)
+		parts += path_table_sum_own(table, row, component, event).parts;
+	return parts > 0;
+}
+
+struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
+                                       const struct ps_component *component, size_t event)
+{
+	struct ps__path_sum sum = path_table_sum_own(table, row, component, event);
+	size_t index = (row * table->event_count + event) * PS__SHARES + PS_SHARE_EXCLUSIVE;
+
+	path_table_finish(&sum);
+	if (table->everywhere)
+		path_table_fill(table, row, event, &table->everywhere[index], &sum);
+	return sum;
+}
+
+static void path_table_fill_absent(struct ps__path_table *table)
+{
 	size_t each = table->event_count * PS__SHARES, sums = table->row_count * each;
 
-	for (size_t index = 0; index < sums; index++) {
-		const struct ps__path_sum *all = &table->everywhere[index];
-		struct ps__path_sum *sum = &table->sums[index];
-		size_t event = index % each / PS__SHARES;
-		if (!sum->parts &&
-		    ps_eventset_event_scope(table->model, event) == PS_SCOPE_THREAD &&
-		    path_table_knows_where(table, index / each, all))
-			*sum =
-			    (struct ps__path_sum){.value = {.attribution = all->value.attribution,
-			                                    .flags = all->value.flags & kept,
-			                                    .timestamp = all->value.timestamp},
-			                          .parts = 1};
-	}
+	for (size_t index = 0; index < sums; index++)
+		path_table_fill(table, index / each, index % each / PS__SHARES,
+		                &table->everywhere[index], &table->sums[index]);
 }
 
 void ps__path_table_sum(struct ps__path_table *table, const struct ps_component *component)

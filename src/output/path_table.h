@@ -104,7 +104,11 @@ struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, si
 /* Puts the names of a path's regions into table->names, outermost first; as many as it is deep. */
 size_t ps__path_table_name(struct ps__path_table *table, size_t row);
 
-/* Gives what one path itself counted on a component, of the event. */
+/* True if one path itself has counts on a component, of any event. */
+bool ps__path_table_has_own(const struct ps__path_table *table, size_t row,
+                            const struct ps_component *component);
+
+/* Gives what one path itself counted on a component, of the event: also a 0 that is known. */
 struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
                                        const struct ps_component *component, size_t event);
 

@@ -137,6 +137,7 @@ START_TEST(components_without_a_count_are_shown_on_request)
 	free(text);
 	text = report_text(PS_FORMAT_JSON, &options);
 	ck_assert_ptr_nonnull(strstr(text, "Package 2"));
+	ck_assert_ptr_null(strstr(strstr(text, "Package 2"), "\"page-faults\": null"));
 	free(text);
 	regions_end();
 }
