@@ -43,13 +43,16 @@ struct ps__value_cell {
 	_Atomic uint64_t low, high;
 };
 
-/* A failed reading leaves the first two, see ps__member_lose; estimate.c adds the third. */
+/* A failed reading leaves the first two, see ps__member_lose; estimate.c adds the third; the fourth
+ * is that of counts with the label last-cpu. */
 enum ps__doubt {
-	PS__LACKS = 1 << 0,       /* counts of the path itself are missing in it */
-	PS__HAS_OTHERS = 1 << 1,  /* counts of paths below are in it */
-	PS__HAS_UNCHOSEN = 1 << 2 /* visits of paths below are in the raw count, not in the value */
+	PS__LACKS = 1 << 0,      /* counts of the path itself are missing in it */
+	PS__HAS_OTHERS = 1 << 1, /* counts of paths below are in it */
+	PS__HAS_UNCHOSEN =
+	    1 << 2,              /* visits of paths below are in the raw count, not in the value */
+	PS__HAS_UNSPLIT = 1 << 3 /* counts in one part may belong to any other part */
 };
-#define PS__ALL_DOUBTS (PS__LACKS | PS__HAS_OTHERS | PS__HAS_UNCHOSEN)
+#define PS__ALL_DOUBTS (PS__LACKS | PS__HAS_OTHERS | PS__HAS_UNCHOSEN | PS__HAS_UNSPLIT)
 
 /* Each visit needs the first fields, to visits.longest_ns: they stand together, in two lines of the
  * cache. */

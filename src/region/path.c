@@ -62,11 +62,13 @@ struct path_sum {
 	struct ps__range range;
 	size_t event;
 	size_t parts;
+	unsigned doubt; /* of all paths, also of those without a part there */
 	struct ps_value value;
 };
 
 static void path_add_own(struct path_sum *sum, const struct ps_path *path)
 {
+	sum->doubt |= path->doubt;
 	for (const struct ps__part *part = path->parts; part; part = part->next) {
 		size_t index = ps__thread_index(part->thread);
 		if (part->threads && index >= sum->range.first && index < sum->range.end)
@@ -120,6 +122,8 @@ static int path_finish(struct path_sum *sum, const char *name, const char *call,
 		return ps__fail(PS_ENOEVST,
 		                "%s: '%s' was never on a hardware thread of that component", call,
 		                name);
+	if (sum->doubt & PS__HAS_UNSPLIT)
+		sum->value.attribution = PS_ATTRIBUTION_LAST_CPU;
 	ps__value_finish(&sum->value);
 	*out = sum->value;
 	return PS_OK;

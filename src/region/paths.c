@@ -253,6 +253,8 @@ static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *ce
 			ps__history_show(cell->history, row, event, &value);
 		} while (paths_read_retry(node, sequence));
 		ps__paths_merge(part, event, &value);
+		if (value.attribution == PS_ATTRIBUTION_LAST_CPU)
+			node->path->doubt |= PS__HAS_UNSPLIT;
 	}
 	if (part)
 		part->threads++;
@@ -423,6 +425,8 @@ static void paths_settle(const struct ps_path *path, struct ps_value *value)
 {
 	bool lacks = path->doubt & PS__LACKS || value->status == PS_STATUS_INCOMPLETE;
 
+	if (path->doubt & PS__HAS_UNSPLIT)
+		value->attribution = PS_ATTRIBUTION_LAST_CPU;
 	if (value->status == PS_STATUS_NEVER_SCHEDULED || value->status == PS_STATUS_NOT_SUPPORTED)
 		return;
 	if (path->doubt & PS__HAS_OTHERS || (lacks && path->doubt & PS__HAS_UNCHOSEN))

@@ -158,6 +158,8 @@ static int rest_add_row(const struct rest *rest, size_t index)
 		struct ps_value value = {0};
 		ps__history_show(&history, row, event, &value);
 		ps__paths_merge(part, event, &value);
+		if (value.attribution == PS_ATTRIBUTION_LAST_CPU && value.raw > 0)
+			rest->path->doubt |= PS__HAS_UNSPLIT;
 	}
 	part->threads++;
 	if (rest->recording->groups && rest->path->visits.on_cpu_ns != UINT64_MAX)

@@ -187,6 +187,37 @@ START_TEST(what_a_pinned_thread_counted_is_pinned)
 }
 END_TEST
 
+/* The last boundary is on CPU 1. What comes behind it is counted somewhere. */
+static void work_and_leave_the_cpu(void)
+{
+	check_ok(ps_profile_leave(profile));
+	wander_move(wander_cpu(1));
+	work_in_two_regions();
+	check_ok(ps_region_leave(region("inner")));
+	wander_move(wander_cpu(0));
+	wander_touch(&worker.pages, 5);
+}
+
+START_TEST(counts_that_are_somewhere_leave_no_part_of_their_path_pinned)
+{
+	enum ps_attribution label = PS_ATTRIBUTION_EXACT;
+
+	wander_skip_if_obstructed();
+	begin_worker(work_and_leave_the_cpu, PS_ATTRIBUTE_AUTO, 35);
+	await_worker();
+	wander_check_count(count_of(path, 1, -1, PS_SHARE_EXCLUSIVE, &label), 15, worker.strays);
+	ck_assert_int_eq((int)label, PS_ATTRIBUTION_LAST_CPU);
+	count_of(path, 1, wander_cpu(1), PS_SHARE_EXCLUSIVE, &label);
+	ck_assert_int_eq((int)label, PS_ATTRIBUTION_LAST_CPU);
+	label = PS_ATTRIBUTION_EXACT;
+	count_of(path, 1, wander_cpu(1), PS_SHARE_INCLUSIVE, &label);
+	ck_assert_int_eq((int)label, PS_ATTRIBUTION_LAST_CPU);
+	/* The inner region was left before. */
+	wander_check_count(part_of(path, 2, wander_cpu(1)), 20, worker.strays);
+	end_worker(total());
+}
+END_TEST
+
 /* That it is chosen has the odds of 1 to a million. */
 static void work_in_a_sampled_region(void)
 {
@@ -254,6 +285,7 @@ static void add(TCase *tests)
 	tcase_add_checked_fixture(tests, here_setup, here_teardown);
 	tcase_add_test(tests, what_a_running_thread_counted_is_in_its_open_region);
 	tcase_add_test(tests, what_a_pinned_thread_counted_is_pinned);
+	tcase_add_test(tests, counts_that_are_somewhere_leave_no_part_of_their_path_pinned);
 	tcase_add_test(tests, visits_that_are_not_counted_are_outside_any_region);
 	tcase_add_test(tests, a_busy_threads_counts_come_once);
 }
