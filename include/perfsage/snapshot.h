@@ -67,7 +67,8 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  * is the weakest that the set's counts had on these hardware threads since the last
  * ps_start, ps_reset or ps_accum, and the flags are all that they had since then. If
  * one of these was called in the interval, both cover all the time since the set
- * began to count for snapshots.
+ * began to count for snapshots. If the attribution of any hardware thread is last-cpu,
+ * also outside the component, the attribution is last-cpu.
  *
  * Errors:
  *   PS_EINVAL - set, `to` or values is NULL; a snapshot is of another set, or was

@@ -218,6 +218,7 @@ struct ps_eventset {
 	struct ps__set_events events;
 	struct ps__balance balance;
 	uint64_t openings;  /* of the fast path */
+	bool has_doubt;     /* ps__set_doubt_parts was called */
 	uint64_t snapshots; /* names the slots that snapshots are of; 0: there are none */
 	double reading_ns;  /* what one costs; 0: not measured since the events were opened */
 };

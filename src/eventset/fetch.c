@@ -30,6 +30,7 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 
 void ps__set_doubt_parts(struct ps_eventset *set)
 {
+	set->has_doubt = true;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (set->recorder.active[index]->has_counts)
 			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);

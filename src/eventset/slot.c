@@ -59,6 +59,7 @@ void ps__set_free_slots(struct ps_eventset *set)
 	set->recorder.active_count = 0;
 	set->recorder.met_count = 0;
 	set->recorder.last_slot = NULL;
+	set->has_doubt = false;
 	set->snapshots = 0;
 }
 

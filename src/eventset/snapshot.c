@@ -153,6 +153,7 @@ struct difference {
 	const struct ps_snapshot *from, *to;
 	const struct ps_component *component;
 	_Atomic uint64_t *row;
+	uint16_t doubt; /* a mark that all parts get */
 };
 
 /* NULL: the slot was not met yet. */
@@ -179,16 +180,31 @@ static bool subtract(const struct difference *difference, size_t index,
 	return any != 0;
 }
 
+static uint16_t label_of(const struct difference *difference, size_t index)
+{
+	const uint64_t *from = part_of(difference->from, index);
+
+	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
+}
+
+/* What is missing in one part can be in another one, also in one of another component. */
+static uint16_t find_doubt(const struct difference *difference)
+{
+	uint16_t doubt = 0;
+
+	for (size_t index = 0; index < difference->to->count; index++)
+		doubt |= ps__mark_doubt(label_of(difference, index));
+	return doubt;
+}
+
 /* Adds one slot's values to those of all events. */
 static void add_slot(const struct difference *difference, size_t index, struct ps_value *sums,
                      size_t *parts)
 {
 	const struct ps__slot *slot = difference->set->recorder.met[index];
-	const uint64_t *from = part_of(difference->from, index);
-	const uint64_t *to = ps__snapshot_part(difference->to, index);
 	_Atomic uint16_t mark;
 
-	atomic_init(&mark, ps__label_between(from ? from[0] : 0, to[0]));
+	atomic_init(&mark, ps__mark_join(label_of(difference, index), difference->doubt));
 	for (size_t event = 0; event < difference->set->events.count; event++) {
 		struct ps_value value;
 		const struct ps__history_row row = {difference->row, &mark};
@@ -302,6 +318,7 @@ int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapsh
 	difference.row = ps__os_calloc(1 + to->width, sizeof *difference.row);
 	if (!difference.row)
 		return ps__fail_memory("the difference of two snapshots");
+	difference.doubt = find_doubt(&difference);
 	result = sum_up(&difference, values);
 	ps__os_free((void *)difference.row);
 	return result;

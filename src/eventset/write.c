@@ -156,9 +156,35 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		ps__history_trim(history, set->recorder.history);
 }
 
+/* Counts of one slot may be counts of any other one, also where the others were counted later, or
+ * are in the base of ps_accum. */
+static __attribute__((cold, noinline)) void spread_doubt(struct ps_eventset *set,
+                                                         const struct ps__write *write)
+{
+	uint16_t doubt = 0;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		if (slot->has_counts)
+			doubt |= ps__mark_doubt(slot->counts_mark);
+		if (slot->has_base)
+			doubt |= ps__mark_doubt(slot->base_mark);
+	}
+	for (size_t index = 0; doubt && index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		if (!takes_part(slot, write))
+			continue;
+		slot->counts_mark = ps__mark_join(slot->counts_mark, doubt);
+		if (slot->has_base)
+			slot->base_mark = ps__mark_join(slot->base_mark, doubt);
+	}
+}
+
 static inline __attribute__((always_inline)) void
 write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
 {
+	if (__builtin_expect(set->has_doubt && write->kind != PS__WRITE_STORE, 0))
+		spread_doubt(set, write);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (takes_part(set->recorder.active[index], write))
 			write_part(set, set->recorder.active[index], write, timestamp);

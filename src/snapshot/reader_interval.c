@@ -42,8 +42,9 @@ static const uint64_t *part_of(const struct ps__log_state *state, uint32_t place
 struct sum {
 	struct ps_value *values;
 	_Atomic uint64_t *row;
-	size_t parts; /* that were added */
-	size_t zero;  /* one behind a part that is below the component, but didn't change; 0 */
+	uint16_t doubt; /* a mark that all parts get */
+	size_t parts;   /* that were added */
+	size_t zero;    /* one behind a part that is below the component, but didn't change; 0 */
 };
 
 /* True if anything was counted, if only time. */
@@ -59,6 +60,25 @@ static bool subtract(const struct sum *sum, const uint64_t *from, const uint64_t
 	return any != 0;
 }
 
+static uint16_t label_of(const struct ps__log_source *source, const uint64_t *from,
+                         const struct ps__log_state *to, size_t index)
+{
+	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
+}
+
+/* What is missing in one part can be in another one, also in one of another component. */
+static uint16_t find_doubt(const struct ps__log_source *source, const struct ps__log_state *from,
+                           const struct ps__log_state *to)
+{
+	uint16_t doubt = 0;
+
+	for (size_t index = 0; index < to->count; index++) {
+		const uint64_t *before = part_of(from, to->places[index], index, source->width);
+		doubt |= ps__mark_doubt(label_of(source, before, to, index));
+	}
+	return doubt;
+}
+
 static void add(struct sum *sum, const struct ps__log_source *source, const uint64_t *from,
                 const struct ps__log_state *to, size_t index)
 {
@@ -66,8 +86,7 @@ static void add(struct sum *sum, const struct ps__log_source *source, const uint
 	_Atomic uint16_t mark;
 
 	atomic_store_explicit(&sum->row[0], to->time, memory_order_relaxed);
-	atomic_init(&mark, ps__label_between(from ? from[0] : 0,
-	                                     ps__log_part(to, index, source->width)[0]));
+	atomic_init(&mark, ps__mark_join(label_of(source, from, to, index), sum->doubt));
 	for (size_t event = 0; event < source->info.event_count; event++) {
 		const struct ps__history_row row = {sum->row, &mark};
 		struct ps_value value;
@@ -82,6 +101,7 @@ static void add_parts(struct sum *sum, const struct ps__log_source *source,
                       const struct ps__log_state *from, const struct ps__log_state *to,
                       const struct ps_component *component)
 {
+	sum->doubt = find_doubt(source, from, to);
 	for (size_t index = 0; index < to->count; index++) {
 		uint32_t place = to->places[index];
 		if (component && !ps__component_has_cpu(component, source->places[place].cpu))

@@ -24,6 +24,7 @@
 #ifndef PS_STORE_HISTORY_H
 #define PS_STORE_HISTORY_H
 
+#include <perfsage/value.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,6 +137,14 @@ static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
 	if ((other & PS__MARK_ATTRIBUTION) > attribution)
 		attribution = other & PS__MARK_ATTRIBUTION;
 	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
+}
+
+/* What a part's mark says of all other parts: counts whose hardware thread isn't known can belong
+ * to any of them. */
+static inline uint16_t ps__mark_doubt(uint16_t mark)
+{
+	return (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU ? PS_ATTRIBUTION_LAST_CPU
+	                                                                : 0;
 }
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool,

@@ -46,6 +46,67 @@ START_TEST(an_overflowing_ring_loses_the_split_and_no_count)
 }
 END_TEST
 
+static void overflow(void)
+{
+	for (int i = 0; i < 2000; i++)
+		scene_count_on(1 + i % 2, 3);
+}
+
+START_TEST(counts_on_another_cpu_after_lost_records_are_not_called_exact)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	overflow();
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	scene_count_on(3, 20);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	/* Some of the counts before may be of this CPU, and are in the other parts. */
+	scene_check_part(3, EVENT, 20, PS_ATTRIBUTION_LAST_CPU);
+	check_ok(ps_reset(set));
+	scene_count_on(3, 5);
+	timestamp = 0;
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	scene_check_part(3, EVENT, 5, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_base_that_lost_counts_are_added_to_is_not_called_exact)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	scene_count_on(3, 1000);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	scene_check_part(3, EVENT, 1000, PS_ATTRIBUTION_EXACT);
+	overflow();
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	scene_check_part(3, EVENT, 1000, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_interval_in_which_records_were_lost_has_no_exact_part)
+{
+	struct ps_eventset *set = started();
+	struct ps_snapshot *snapshot = NULL;
+	struct ps_value values[2];
+
+	overflow();
+	check_ok(ps_snapshot_take(set, &snapshot));
+	scene_count_on(3, 20);
+	check_ok(ps_snapshot_take(set, &snapshot));
+	check_ok(ps_snapshot_difference(set, NULL, snapshot,
+	                                ps_thread_component(ps_topology_thread(scene.topology, 3)),
+	                                values, 2));
+	ck_assert_int_eq(values[0].value, 20);
+	ck_assert_int_eq((int)values[0].attribution, PS_ATTRIBUTION_LAST_CPU);
+	ps_snapshot_destroy(snapshot);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static int (*usage_of_fake)(int who, struct rusage *usage);
 
 static int move_and_tell_usage(int who, struct rusage *usage)
@@ -331,6 +392,9 @@ int main(void)
 
 	tcase_add_test(tests, a_move_before_the_counters_are_enabled_is_none_of_theirs);
 	tcase_add_test(tests, an_overflowing_ring_loses_the_split_and_no_count);
+	tcase_add_test(tests, counts_on_another_cpu_after_lost_records_are_not_called_exact);
+	tcase_add_test(tests, a_base_that_lost_counts_are_added_to_is_not_called_exact);
+	tcase_add_test(tests, an_interval_in_which_records_were_lost_has_no_exact_part);
 	tcase_add_test(tests, a_ring_that_just_filled_up_calls_nothing_exact_that_is_not);
 	tcase_add_test(tests, a_group_that_was_off_the_hardware_at_a_migration_is_not_called_exact);
 	tcase_add_test(tests, residency_and_multiplexing_are_told_apart_on_each_cpu);
