@@ -25,7 +25,7 @@ include tests/machines/local.mk
 include tests/tool/local.mk
 
 # What tests need must be made by libtool all the same: "private".
-$(unit_tests) $(api_tests): private LIBTOOL = $(SHELL) $(srcdir)/tests/link
+$(check_PROGRAMS): private LIBTOOL = $(SHELL) $(srcdir)/tests/link
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests) $(api_tests)
@@ -87,7 +87,7 @@ check-valgrind:
 		esac; \
 	done; \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$$tests" CK_FORK=no PS_TEST_SMALL="$${PS_TEST_SMALL-1}" \
-		LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND)' \
+		LOG_COMPILER='$(VALGRIND)' \
 		LOG_FLAGS='-q --read-inline-info=no --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
 
 .PHONY: check-build check-valgrind print-tests

@@ -270,13 +270,8 @@ EXTRA_DIST += \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
-# All that the tests are linked with, as one library: libtool reads it a hundred times.
-check_LTLIBRARIES += tests/unit/liball.la
-tests_unit_liball_la_SOURCES =
-tests_unit_liball_la_LIBADD = tests/support/libsupport.la $(layers)
-
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
-LDADD = tests/unit/liball.la $(CHECK_LIBS) -lm
+LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_known_LDADD = tools/libtools.la $(LDADD)
