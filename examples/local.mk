@@ -79,6 +79,20 @@ examples_08_regions_LDADD = libperfsage.la
 
 noinst_PROGRAMS += $(examples_programs)
 
+# Automake doesn't know this program, as it would demand AC_PROG_FC. It is compiled in a folder of its own, where the
+# compiler writes the module's files.
+if HAVE_FORTRAN
+fortran_examples = examples/13_fortran
+noinst_DATA = $(fortran_examples)
+examples/13_fortran: include/perfsage/perfsage.f90 examples/13_fortran.f90 libperfsage.la
+	$(AM_V_GEN)$(MKDIR_P) examples/fortran && \
+	(cd examples/fortran && $(FC) $(FCFLAGS) $(FC_OPENMP) -c '$(abs_top_srcdir)/include/perfsage/perfsage.f90' \
+		'$(abs_top_srcdir)/examples/13_fortran.f90') && \
+	$(LIBTOOL) --silent --tag=CC --mode=link $(FC) $(FCFLAGS) $(FC_OPENMP) -o $@ examples/fortran/perfsage.o \
+		examples/fortran/13_fortran.o libperfsage.la
+CLEANFILES += examples/13_fortran examples/fortran/*.o examples/fortran/*.mod
+endif
+
 # Installed with a Makefile that builds them by pkg-config.
 exampledir = $(docdir)/examples
 dist_example_DATA = \
@@ -95,4 +109,5 @@ dist_example_DATA = \
 	examples/10_event_loop.c \
 	examples/11_sampler.c \
 	examples/12_session.c \
+	examples/13_fortran.f90 \
 	examples/Makefile

@@ -37,3 +37,6 @@ pkginclude_HEADERS = \
 	include/perfsage/value.h \
 	include/perfsage/version.h \
 	include/perfsage/visibility.h
+
+# The Fortran module is installed as source: each compiler has module files of its own.
+pkginclude_HEADERS += include/perfsage/perfsage.f90

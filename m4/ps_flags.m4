@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the compiler is asked for: warnings, sanitizers, OpenMP; PAPI; libpfm4.
+# What the compiler is asked for: warnings, sanitizers, OpenMP; Fortran; PAPI; libpfm4.
 
 # PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler takes it without a complaint.
 AC_DEFUN([PS_TRY_CFLAG],
@@ -56,6 +56,54 @@ AC_SUBST([ps_without_openmp])
 AM_CONDITIONAL([HAVE_OPENMP], [test -z "$ps_without_openmp"])
 AS_IF([test -z "$ps_without_openmp"], [ps_openmp_summary="all"],
 	[ps_openmp_summary="without those of OpenMP: $ps_without_openmp"])])
+
+# A Fortran compiler is for an example and a test alone. AC_PROG_FC isn't used, because libtool then asks for all that
+# the compiler can do. The compiler must make code that is linked with $CC's. Its OpenMP has one of these options, or none.
+AC_DEFUN([PS_FORTRAN],
+[AC_ARG_VAR([FC], [Fortran compiler, for an example and a test])
+AC_ARG_VAR([FCFLAGS], [Fortran compiler flags])
+FCFLAGS=${FCFLAGS-"-O2 -g"}
+AC_CHECK_TOOLS([FC], [gfortran flang-new flang ifx nvfortran])
+FC_OPENMP=
+ps_without_fortran="there is no Fortran compiler"
+AS_IF([test "$ps_sanitizers" != none], [ps_without_fortran="$ps_sanitizers sanitizers are for C alone"],
+	[test -n "$FC"],
+	[ps_without_fortran="$FC does not compile Fortran 2008 for $CC's objects"
+	AC_MSG_CHECKING([for the option of $FC for OpenMP])
+	mkdir conftest.dir
+	cat > conftest.dir/main.f90 <<'END'
+program main
+  use, intrinsic :: iso_c_binding
+  implicit none
+  interface
+    integer(c_int) function answer(pointer) bind(C)
+      import
+      type(c_ptr), value :: pointer
+    end function
+  end interface
+  integer(c_int) :: number
+  !$omp parallel default(shared)
+  !$omp single
+  number = answer(c_null_ptr)
+  !$omp end single
+  !$omp end parallel
+  if (number /= 42) error stop 1
+end program
+END
+	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[int answer(const void *pointer); int answer(const void *pointer) { return pointer ? 0 : 42; }]])],
+		[AS_IF([test "$enable_openmp" = no], [ps_options=], [ps_options="-fopenmp -qopenmp -mp"])
+		for FC_OPENMP in $ps_options ''; do
+			AS_IF([(cd conftest.dir && $FC $FCFLAGS $FC_OPENMP -o main main.f90 ../conftest.$ac_objext) >&AS_MESSAGE_LOG_FD 2>&1],
+				[ps_without_fortran=
+				break])
+		done])
+	rm -rf conftest.dir
+	AC_MSG_RESULT([${ps_without_fortran:-${FC_OPENMP:-none}}])])
+AC_SUBST([FC_OPENMP])
+AC_SUBST([ps_without_fortran])
+AM_CONDITIONAL([HAVE_FORTRAN], [test -z "$ps_without_fortran"])
+AS_IF([test -n "$ps_without_fortran"],
+	[ps_openmp_summary="$ps_openmp_summary; none in Fortran: $ps_without_fortran"])])
 
 # PAPI: event sets of it can be wrapped, and the benchmarks measure it beside perfsage.
 AC_DEFUN([PS_PAPI],

@@ -6,6 +6,7 @@ script_tests = \
 	tests/scripts/check-layers \
 	tests/scripts/check-symbols \
 	tests/scripts/check-cffi \
+	tests/scripts/check-fortran \
 	tests/scripts/check-headers \
 	tests/scripts/check-marks \
 	tests/scripts/check-sizes \
@@ -33,7 +34,7 @@ check_PROGRAMS += $(unit_tests) $(api_tests)
 TESTS += tests/tool/without-memory $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
 endif
 
-EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/perf_metrics.py tests/scripts/perf_metrics.c tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
+EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/fortran.f90 tests/scripts/fortran.awk tests/scripts/perf_metrics.py tests/scripts/perf_metrics.c tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
 
 # For all tests. Check's own limit of 4 seconds a test is too short for a machine with other work to do. hwloc looks for its plugins
 # of graphics and PCI cards whenever it has no topology, which took most of the time of suites that load many.
@@ -44,9 +45,13 @@ AM_TESTS_ENVIRONMENT = \
 	CFLAGS='$(CFLAGS) $(SANITIZER_CFLAGS)'; export CFLAGS; \
 	NM='$(NM)'; export NM; \
 	MAKE='$(MAKE)'; export MAKE; \
-	EXAMPLES='$(examples_programs)'; export EXAMPLES; \
+	EXAMPLES='$(examples_programs) $(fortran_examples)'; export EXAMPLES; \
 	WITHOUT_OPENMP="$(ps_without_openmp)"; export WITHOUT_OPENMP; \
 	WITHOUT_PAPI="$(ps_without_papi)"; export WITHOUT_PAPI; \
+	FC='$(FC)'; export FC; \
+	FCFLAGS='$(FCFLAGS)'; export FCFLAGS; \
+	FC_OPENMP='$(FC_OPENMP)'; export FC_OPENMP; \
+	WITHOUT_FORTRAN="$(ps_without_fortran)"; export WITHOUT_FORTRAN; \
 	SANITIZERS='$(SANITIZER_CFLAGS)'; export SANITIZERS; \
 	CK_DEFAULT_TIMEOUT="$${CK_DEFAULT_TIMEOUT-120}"; export CK_DEFAULT_TIMEOUT; \
 	HWLOC_PLUGINS_PATH="$${HWLOC_PLUGINS_PATH-/nonexistent}"; export HWLOC_PLUGINS_PATH; \
