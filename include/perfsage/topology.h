@@ -130,12 +130,12 @@ PS_PUBLIC void ps_topology_destroy(struct ps_topology *topology);
 PS_PUBLIC int ps_topology_clear_readings(struct ps_topology *topology);
 
 /**
- * The source of a tree that isn't this machine's.
+ * Where the tree comes from.
  *
- * Returns the path of a file, a synthetic description, or the hwloc environment
- * variables that replaced this machine's tree, such as "HWLOC_XMLFILE=server.xml".
- * Returns NULL if the tree is this machine's, and for NULL. The string lives as long
- * as the topology.
+ * Returns the path after ps_topology_load_xml, and the description after
+ * ps_topology_load_synthetic. Returns hwloc's environment variables if they replaced this
+ * machine's tree at ps_topology_load, such as "HWLOC_XMLFILE=server.xml". Otherwise, and for NULL,
+ * returns NULL. The string lives as long as the topology.
  */
 PS_PUBLIC const char *ps_topology_origin(const struct ps_topology *topology);
 
