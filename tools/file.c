@@ -4,12 +4,14 @@
 
 #include "base/os.h"
 #include "output/destination.h"
+#include "output/rank.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <perfsage/error.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -279,6 +281,15 @@ void tool_file_discard(struct tool_file *file)
 		return;
 	file_close(file);
 	tool_part_destroy(&file->part, false);
+}
+
+int tool_file_take_name(char **file, const char *option, const char *pattern)
+{
+	ps__os_free(*file);
+	*file = NULL;
+	if (ps__rank_expand(option, pattern, file) == PS_OK)
+		return 0;
+	return tool_complain("%s", ps_error_detail()), -1;
 }
 
 char *tool_file_path(const char *folder, const char *name)

@@ -55,6 +55,10 @@ int tool_part_finish(struct tool_part *part);
 /* "FOLDER/NAME", for ps__os_free; NULL with errno. */
 char *tool_file_path(const char *folder, const char *name);
 
+/* The name that a user gave with an option, with what its patterns stand for, in the place of
+ * *file, for ps__os_free. -1 after a complaint. */
+int tool_file_take_name(char **file, const char *option, const char *pattern);
+
 /* file.c: what is written to. */
 
 struct tool_file {

@@ -5,6 +5,7 @@
 
 #include "output/by.h"
 #include "tools/command.h"
+#include "tools/file.h"
 #include "tools/terminal.h"
 
 #include <limits.h>
@@ -161,8 +162,7 @@ static int take_option(struct tool_log_options *options, int key, const char *ar
 	case OPTION_ROWS:
 		return tool_parse_number("--rows", argument, 1, LLONG_MAX, &options->rows);
 	case 'o':
-		options->output = argument;
-		return 0;
+		return tool_file_take_name(&options->output, "--output", argument);
 	case OPTION_FORMAT:
 		return tool_trace_find_format(argument, &options->trace_format);
 	case OPTION_HISTOGRAM:

@@ -39,7 +39,8 @@ struct tool_log_condition {
 };
 
 struct tool_log_options {
-	const char *path, *type, *group, *output;
+	const char *path, *type, *group;
+	char *output; /* of convert */
 	struct tool_log_point from, to;
 	struct tool_log_condition *conditions;
 	size_t condition_count;

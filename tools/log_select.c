@@ -290,6 +290,7 @@ void tool_log_close(struct tool_log *log)
 	ps__os_free(log->options.conditions);
 	tool_names_clear(&log->options.events);
 	tool_names_clear(&log->options.work);
+	ps__os_free(log->options.output);
 	tool_names_clear(&log->events);
 	ps__os_free(log->view.conditions);
 	ps__os_free(log->view.events);

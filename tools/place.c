@@ -3,6 +3,7 @@
  * ran. */
 #include "tools/place.h"
 
+#include "base/os.h"
 #include "tools/command.h"
 #include "tools/file.h"
 #include "tools/options.h"
@@ -42,7 +43,7 @@ static const struct tool_usage usage = {
 };
 
 struct place_options {
-	const char *output;
+	char *output; /* NULL: stderr */
 	bool is_json, shows_all;
 };
 
@@ -112,35 +113,58 @@ static void place_clear(struct place_run *run)
 	ps_topology_destroy(run->topology);
 }
 
+/* 1 to go on; else *status is that to end with. */
+static int place_parse(struct place_options *options, struct place_run *run, int argc, char **argv,
+                       int *status)
+{
+	const char *argument;
+	int key;
+
+	*status = TOOL_FAILED;
+	optind = 1;
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		options->is_json |= key == OPTION_JSON;
+		options->shows_all |= key == OPTION_ALL;
+		if (key == 'o' && tool_file_take_name(&options->output, "--output", argument) < 0)
+			return 0;
+		if (key == OPTION_MEMORY &&
+		    tool_slices_parse_memory(argument, &run->memory_mib) < 0)
+			return 0;
+	}
+	if (key == TOOL_OPTIONS_HELP)
+		*status = TOOL_OK;
+	if (key != TOOL_OPTIONS_END)
+		return 0;
+	if (optind >= argc)
+		return tool_complain("a COMMAND to run is needed. See perfsage place --help"), 0;
+	run->command = &argv[optind];
+	return 1;
+}
+
+/* Returns the exit status. */
+static int place_watch(struct place_run *run, const struct place_options *options)
+{
+	struct tool_watcher watcher;
+	int status = place_prepare(run);
+
+	if (status == TOOL_OK) {
+		status = TOOL_FAILED;
+		if (tool_watcher_create(&watcher, false) == 0)
+			status = place_run_in(run, options, &watcher);
+		tool_watcher_destroy(&watcher);
+	}
+	place_clear(run);
+	return status;
+}
+
 int tool_place(int argc, char **argv)
 {
 	struct place_options options = {.output = NULL};
 	struct place_run run = {.memory_mib = TOOL_SLICES_MEMORY_MIB};
-	struct tool_watcher watcher;
-	const char *argument;
-	int key;
+	int status;
 
-	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
-		options.is_json |= key == OPTION_JSON;
-		options.shows_all |= key == OPTION_ALL;
-		if (key == 'o')
-			options.output = argument;
-		if (key == OPTION_MEMORY && tool_slices_parse_memory(argument, &run.memory_mib) < 0)
-			return TOOL_FAILED;
-	}
-	if (key != TOOL_OPTIONS_END)
-		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
-	if (optind >= argc)
-		return tool_complain("a COMMAND to run is needed. See perfsage place --help");
-	run.command = &argv[optind];
-	int status = place_prepare(&run);
-	if (status == TOOL_OK) {
-		status = TOOL_FAILED;
-		if (tool_watcher_create(&watcher, false) == 0)
-			status = place_run_in(&run, &options, &watcher);
-		tool_watcher_destroy(&watcher);
-	}
-	place_clear(&run);
+	if (place_parse(&options, &run, argc, argv, &status))
+		status = place_watch(&run, &options);
+	ps__os_free(options.output);
 	return status;
 }

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* A variable that places tasks. */
 struct place_variable {
@@ -76,6 +77,7 @@ struct place_run {
 	struct ps_topology *topology;
 	uint64_t lost; /* records */
 	long long memory_mib;
+	pid_t pid; /* of the command */
 	int exit_status;
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage place as JSON: share/perfsage.schema.json has the fields below "placement". */
 #include "output/json.h"
+#include "output/rank.h"
 #include "tools/place.h"
 #include "tools/terminal.h"
 
 #include <perfsage/thread.h>
-#include <string.h>
+#include <stdlib.h>
 
 static void json_add_cpus(struct ps__json *json, const char *key, const struct tool_cpus *cpus)
 {
@@ -180,18 +181,26 @@ static void json_add_holes(struct ps__json *json, const struct place_run *run)
 	ps__json_close(json, ']');
 }
 
+/* The last fields, of a run that MPI started. */
+#define OF_RANK 3
+
 static void json_add_head(struct ps__json *json, const struct place_run *run)
 {
 	struct ps__buffer command = {0};
 
 	for (size_t i = 0; run->command[i]; i++)
 		ps__buffer_add(&command, "%s%s", i ? " " : "", run->command[i]);
+	const char *rank = ps__rank_number();
 	struct ps_export_field fields[] = {
 	    {.name = "command", .text = ps__buffer_text(&command)},
 	    {.name = "elapsed_s", .number = place_elapsed_s(run)},
 	    {.name = "exit_status", .number = run->exit_status},
+	    {.name = "rank", .number = rank ? strtod(rank, NULL) : 0},
+	    {.name = "host", .text = ps__rank_host()},
+	    {.name = "pid", .number = run->pid},
 	};
-	ps__json_add_head(json, run->topology, fields, sizeof fields / sizeof fields[0]);
+	size_t count = sizeof fields / sizeof fields[0];
+	ps__json_add_head(json, run->topology, fields, rank ? count : count - OF_RANK);
 	json->buffer->failed |= command.failed;
 	ps__buffer_clear(&command);
 }

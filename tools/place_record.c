@@ -133,6 +133,7 @@ static int recorder_finish(struct recorder *recorder, pid_t pid, uint64_t end_ns
 		tool_complain("the memory for records is used up: what came after is not known");
 	run->lost = stats.lost;
 	tool_slices_note_lost(run->slices, stats.lost);
+	run->pid = pid;
 	return place_spans_sum_up(run, pid, end_ns) == PS_OK ? 0 : recorder_complain();
 }
 

@@ -288,6 +288,7 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 		ps__buffer_add(&line, i ? " " : "");
 		tool_put(&line, run->command[i]);
 	}
+	tool_put_rank(&line, run->pid);
 	/* A task that came and went in a hole was not seen. */
 	ps__buffer_add(&line, ": %s%zu task%s in ",
 	               tool_slices_hole_count(run->slices) ? "at least " : "", run->sums.task_count,

@@ -284,10 +284,6 @@ void stat_add_heading(struct ps__buffer *line, const struct stat_output *output,
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
                  const struct stat_target *target, struct ps__buffer *lines);
 
-/* ", rank 3, host node17, process 4711" of a rank; pid: of the command, 0 for
- * none. */
-void stat_footer_rank(pid_t pid, struct ps__buffer *out);
-
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
 

@@ -274,7 +274,7 @@ static void text_add_means(struct stat_aggregate *aggregate, const struct stat_o
 	               stat_options_counts_command(output->options) ? " of " : ", ");
 	stat_describe_target(output->options, &line);
 	ps__buffer_add(&line, "%s", is_mean ? ", with the standard deviation of one run" : "");
-	stat_footer_rank(0, &line);
+	tool_put_rank(&line, 0);
 	stat_add_heading(&line, output, out);
 	text_add_aggregate(aggregate, output, out);
 }
@@ -336,7 +336,7 @@ void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *
 	if (output->options->format != PS_FORMAT_TEXT)
 		return;
 	ps__buffer_add(&out, "All intervals together");
-	stat_footer_rank(facts->pid, &out);
+	tool_put_rank(&out, facts->pid);
 	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
 	stat_footer(&aggregate->quality, facts, &output->options->target, &lines);

@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "base/os.h"
 #include "output/number.h"
-#include "output/rank.h"
 #include "output/wrap.h"
 #include "tools/command.h"
 #include "tools/stat_times.h"
@@ -146,18 +145,6 @@ static void footer_describe_cpus(const char *cpus, struct ps__buffer *out)
 		ps__buffer_add(out, "all CPUs");
 }
 
-void stat_footer_rank(pid_t pid, struct ps__buffer *out)
-{
-	const char *rank = ps__rank_number();
-
-	if (!rank)
-		return;
-	ps__buffer_add(out, ", rank %s, host ", rank);
-	tool_put(out, ps__rank_host());
-	if (pid)
-		ps__buffer_add(out, ", process %d", (int)pid);
-}
-
 void stat_describe_target(const struct stat_options *options, struct ps__buffer *out)
 {
 	if (options->target.is_whole_machine) {
@@ -185,7 +172,7 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	stat_describe_target(output->options, &line);
 	if (facts->repetition)
 		ps__buffer_add(&line, ", run %lld", facts->repetition);
-	stat_footer_rank(facts->pid, &line);
+	tool_put_rank(&line, facts->pid);
 	/* What the command wrote last may be no whole line, and ours begins
 	 * with a blank one. */
 	ps__buffer_add(out, "\n");

@@ -7,8 +7,8 @@
 #include "base/vector.h"
 #include "output/by.h"
 #include "output/number.h"
-#include "output/rank.h"
 #include "tools/command.h"
+#include "tools/file.h"
 #include "tools/options.h"
 #include "tools/stat_times.h"
 #include "tools/stat_usage.h"
@@ -206,13 +206,6 @@ static int options_add_region(struct stat_options *options, const char *name)
 	return 0;
 }
 
-static int options_take_file(char **file, const char *option, const char *pattern)
-{
-	ps__os_free(*file);
-	*file = NULL;
-	return ps__rank_expand(option, pattern, file) == PS_OK ? 0 : options_complain();
-}
-
 /* Options that take a number or a list. */
 static int options_take_value(struct stat_options *options, int key, const char *argument)
 {
@@ -252,9 +245,9 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case OPTION_BY:
 		return options_take_by(options, argument);
 	case 'o':
-		return options_take_file(&options->output, "--output", argument);
+		return tool_file_take_name(&options->output, "--output", argument);
 	case OPTION_HEAT:
-		return options_take_file(&options->heat, "--heat", argument);
+		return tool_file_take_name(&options->heat, "--heat", argument);
 	default:
 		options->heat_by = argument;
 		return 0;

@@ -200,7 +200,7 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 		return show_add_regions(output, count, facts, out);
 	if (is_interval) {
 		ps__buffer_add(out, "%.3f s", facts->elapsed_s);
-		stat_footer_rank(facts->pid, out);
+		tool_put_rank(out, facts->pid);
 		ps__buffer_add(out, "\n");
 	} else {
 		stat_footer_head(output, facts, out);

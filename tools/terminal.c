@@ -4,6 +4,7 @@
 #include "tools/terminal.h"
 
 #include "output/known.h"
+#include "output/rank.h"
 #include "output/wrap.h"
 #include "tools/command.h"
 
@@ -121,6 +122,18 @@ size_t tool_columns(const char *text, size_t bytes)
 void tool_put(struct ps__buffer *buffer, const char *text)
 {
 	ps__buffer_add_foreign(buffer, text, terminal_charset());
+}
+
+void tool_put_rank(struct ps__buffer *buffer, pid_t pid)
+{
+	const char *rank = ps__rank_number();
+
+	if (!rank)
+		return;
+	ps__buffer_add(buffer, ", rank %s, host ", rank);
+	tool_put(buffer, ps__rank_host());
+	if (pid)
+		ps__buffer_add(buffer, ", process %d", (int)pid);
 }
 
 int tool_write(struct ps__buffer *buffer, FILE *stream)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct tool_screen {
 	bool is_terminal;
@@ -53,6 +54,9 @@ void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, 
  * UTF-8 locale for all that isn't ASCII, stands a '?'.
  */
 void tool_put(struct ps__buffer *buffer, const char *text);
+/* ", rank 0, host n1", with ", process 12" unless pid is 0; nothing in a run that MPI didn't start.
+ */
+void tool_put_rank(struct ps__buffer *buffer, pid_t pid);
 
 /* Writes what it holds and empties it; -1 after a complaint, if memory was out.
  * Writing errors are the stream's to tell. */

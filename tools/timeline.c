@@ -59,11 +59,9 @@ static int take_output(struct timeline_options *options, const char *name)
 {
 	size_t length = strlen(name), end = strlen(TRACE_END);
 
-	if (length > end && strcmp(name + length - end, TRACE_END) == 0)
-		options->trace = name;
-	else
-		options->output = name;
-	return 0;
+	bool is_trace = length > end && strcmp(name + length - end, TRACE_END) == 0;
+
+	return tool_file_take_name(is_trace ? &options->trace : &options->output, "--output", name);
 }
 
 static int take_option(struct timeline_options *options, int key, const char *argument)
@@ -76,8 +74,7 @@ static int take_option(struct timeline_options *options, int key, const char *ar
 	case 'o':
 		return take_output(options, argument);
 	case OPTION_TRACE:
-		options->trace = argument;
-		return 0;
+		return tool_file_take_name(&options->trace, "--trace", argument);
 	case OPTION_JSON:
 		options->is_json = true;
 		return 0;
@@ -288,5 +285,7 @@ int tool_timeline(int argc, char **argv)
 	timeline_counters_clear(&timeline);
 	timeline_events_clear(&timeline);
 	tool_names_clear(&timeline.options.events);
+	ps__os_free(timeline.options.output);
+	ps__os_free(timeline.options.trace);
 	return status;
 }

@@ -17,7 +17,7 @@
 
 struct timeline_options {
 	struct tool_names events;
-	const char *output, *trace;
+	char *output, *trace; /* NULL: none was given */
 	long long pid, timeout_ms, ring_kib, memory_mib, rows;
 	bool is_json, has_slices;
 	char **command;
@@ -121,6 +121,12 @@ struct timeline {
 	uint64_t begin_ns, end_ns;
 	struct timeline_losses losses;
 };
+
+/* Of the command, or of -p. */
+static inline pid_t timeline_pid(const struct timeline *timeline)
+{
+	return timeline->command_pid ? timeline->command_pid : (pid_t)timeline->options.pid;
+}
 
 /* timeline_events.c. -1 after a complaint. */
 int timeline_events_add(struct timeline *timeline);

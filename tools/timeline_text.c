@@ -363,6 +363,7 @@ static void add_summary(struct timeline *timeline)
 
 	ps__number_add_time(out, (double)(tool_slices_end_ns(timeline->slices) -
 	                                  tool_slices_begin_ns(timeline->slices)));
+	tool_put_rank(out, timeline_pid(timeline));
 	ps__buffer_add(out, ": ");
 	add_amount(out, tool_slices_task_count(timeline->slices), "task");
 	ps__buffer_add(out, " on ");

@@ -10,6 +10,7 @@ tool_tests = \
 	tests/tool/metrics \
 	tests/tool/namespaces \
 	tests/tool/place \
+	tests/tool/ranks \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \
 	tests/tool/stat-children \
