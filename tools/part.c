@@ -56,8 +56,7 @@ static bool part_is_same(int fd, const char *path)
 static int part_complain_busy(const char *named)
 {
 	tool_complain("'%s' is being written by another perfsage: give each run a file of its own; "
-	              "MPI ranks by -o FILE.%%q{PMI_RANK} (Open MPI: OMPI_COMM_WORLD_RANK, Slurm: "
-	              "SLURM_PROCID)",
+	              "%%r in the name is the MPI rank, as in -o FILE.%%r",
 	              named);
 	return -1;
 }

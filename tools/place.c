@@ -20,7 +20,8 @@ enum {
 };
 
 static const struct tool_option options_of_place[] = {
-    {'o', "output", "FILE", "write there, not to stderr; - is stdout"},
+    {'o', "output", "FILE",
+     "write there, not to stderr; - is stdout. In the name\n%r for the MPI rank, %h for the host"},
     {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},
@@ -39,7 +40,8 @@ static const struct tool_usage usage = {
     .option_count = sizeof options_of_place / sizeof options_of_place[0],
     .examples = "perfsage place ./a.out\n"
 		"OMP_PLACES=cores OMP_PROC_BIND=close perfsage place ./a.out\n"
-		"perfsage place --json -o place.json mpirun -n 4 --bind-to core ./a.out\n",
+		"perfsage place --json -o place.json mpirun -n 4 --bind-to core ./a.out\n"
+		"mpirun -n 4 --bind-to core perfsage place -o place.%r ./a.out\n",
 };
 
 struct place_options {

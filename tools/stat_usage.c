@@ -47,8 +47,8 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_JSON, "json", NULL, "JSON: ps_export(3) describes the fields"},
     {OPTION_CSV, "csv", NULL, "CSV: a row for each component and event"},
     {'o', "output", "FILE",
-     "write there, not to stderr; - is stdout. In the name\n%p for perfsage's pid, %h for the "
-     "host, %q{VARIABLE}\nfor one of the environment"},
+     "write there, not to stderr; - is stdout. In the name\n%r for the MPI rank, %h for the host, "
+     "%p for perfsage's\npid, %q{VARIABLE} for one of the environment"},
     {OPTION_APPEND, "append", NULL, "leave what is in that file, and write behind it"},
     {OPTION_HEAT, "heat", "FILE",
      "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what "
@@ -130,6 +130,6 @@ const struct tool_usage stat_usage = {
 		"perfsage stat -e page-faults -r 5 --csv -o runs.csv -- ./solver input.txt\n"
 		"perfsage stat -p 4711 -I 1000\n"
 		"perfsage stat --regions -e instructions,cache-misses ./solver input.txt\n"
-		"mpirun -n 4 perfsage stat -o 'counts.%q{PMI_RANK}' ./solver input.txt\n"
+		"mpirun -n 4 perfsage stat -o counts.%r ./solver input.txt\n"
 		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
 };

@@ -29,7 +29,7 @@ static const struct tool_option options_of_timeline[] = {
     {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
     {'o', "output", "FILE",
      "write there, not to stderr; - is stdout. A name that ends in\n" TRACE_END
-     " gets the trace, as --trace"},
+     " gets the trace, as --trace. In\nthe name %r for the MPI rank, %h for the host"},
     {OPTION_TRACE, "trace", "FILE",
      "a trace that Perfetto's viewer opens (https://ui.perfetto.dev);\n"
      "- is stdout"},
@@ -51,6 +51,7 @@ static const struct tool_usage usage = {
     .option_count = sizeof options_of_timeline / sizeof options_of_timeline[0],
     .examples = "perfsage timeline ./solver\n"
 		"perfsage timeline -e page-faults:u -o solver.perfetto-trace ./solver\n"
+		"mpirun -n 4 perfsage timeline -o tasks.%r ./solver\n"
 		"perfsage timeline -p 1234 --timeout 5000\n"
 		"perfsage timeline --json --slices -o solver.json ./solver\n",
 };

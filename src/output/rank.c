@@ -22,18 +22,28 @@ const char *ps__rank_host(void)
 	return names.nodename;
 }
 
-const char *ps__rank_number(void)
-{
-	/* Slurm's is last: a batch script has it, too, beside that of another MPI. */
-	static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-	                                        "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+/* Slurm's is last: a batch script has it, too, beside that of another MPI. */
+static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                             "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
 
-	for (size_t index = 0; index < sizeof variables / sizeof variables[0]; index++) {
-		const char *rank = getenv(variables[index]);
+#define RANK_VARIABLES (sizeof rank_variables / sizeof rank_variables[0])
+
+/* The variable that gives the rank; NULL if none does. */
+static const char *rank_find_variable(void)
+{
+	for (size_t index = 0; index < RANK_VARIABLES; index++) {
+		const char *rank = getenv(rank_variables[index]);
 		if (rank && *rank && strspn(rank, "0123456789") == strlen(rank))
-			return rank;
+			return rank_variables[index];
 	}
 	return NULL;
+}
+
+const char *ps__rank_number(void)
+{
+	const char *variable = rank_find_variable();
+
+	return variable ? getenv(variable) : NULL;
 }
 
 /* A pattern that is expanded, and the values for it. */
@@ -50,6 +60,45 @@ static void rank_add_plain(struct rank_name *name, const char *plain)
 		               *plain);
 }
 
+static int rank_add_number(struct rank_name *out)
+{
+	const char *rank = ps__rank_number();
+	struct ps__buffer variables = {0};
+
+	if (rank) {
+		rank_add_plain(out, rank);
+		return PS_OK;
+	}
+	for (size_t index = 0; index < RANK_VARIABLES; index++)
+		ps__buffer_add(&variables, "%s%s",
+		               index == 0                    ? ""
+		               : index == RANK_VARIABLES - 1 ? " nor "
+		                                             : ", ",
+		               rank_variables[index]);
+	int result = ps__fail(PS_EINVAL,
+	                      "%s: %%r is the MPI rank, and it is not known here: neither %s is a "
+	                      "number in the environment",
+	                      out->option, ps__buffer_text(&variables));
+	ps__buffer_clear(&variables);
+	return result;
+}
+
+/* A variable that another MPI sets is no reason to look for the one that this MPI sets. */
+static int rank_fail_unset(const struct rank_name *out, const char *name)
+{
+	const char *variable = rank_find_variable();
+	bool is_of_rank = strstr(name, "RANK") || strstr(name, "PROCID");
+
+	if (!variable)
+		return ps__fail(
+		    PS_EINVAL, "%s: %%q{%s}: there is no environment variable of this name%s",
+		    out->option, name, is_of_rank ? "; %r is the rank under each MPI" : "");
+	return ps__fail(PS_EINVAL,
+	                "%s: %%q{%s}: there is no environment variable of this name; the MPI rank "
+	                "is in %s here, and %%r is the rank under each MPI",
+	                out->option, name, variable);
+}
+
 /* "{VARIABLE}" at *at: its value, and *at behind it. */
 static int rank_add_variable(struct rank_name *out, const char **at)
 {
@@ -58,16 +107,14 @@ static int rank_add_variable(struct rank_name *out, const char **at)
 
 	if (length == 0 || (*at)[1 + length] != '}' || length >= sizeof name)
 		return ps__fail(PS_EINVAL,
-		                "%s: %%q is followed by a variable in braces: %%q{PMI_RANK}",
+		                "%s: %%q is followed by a variable in braces: %%q{SLURM_JOB_ID}",
 		                out->option);
 	memcpy(name, *at + 1, length);
 	name[length] = '\0';
 	*at += length + 2;
 	const char *value = getenv(name);
 	if (!value)
-		return ps__fail(PS_EINVAL,
-		                "%s: %%q{%s}: there is no environment variable of this name",
-		                out->option, name);
+		return rank_fail_unset(out, name);
 	rank_add_plain(out, value);
 	return PS_OK;
 }
@@ -92,11 +139,14 @@ static int rank_add_letter(struct rank_name *out, const char **at)
 		return PS_OK;
 	case 'q':
 		return rank_add_variable(out, at);
+	case 'r':
+		return rank_add_number(out);
 	default:
 		return ps__fail(
 		    PS_EINVAL,
-		    "%s: there is no %%%.*s in a file's name: there are %%p (the process), %%h "
-		    "(the host), %%q{VARIABLE} (of the environment) and %%%% (a per cent sign)",
+		    "%s: there is no %%%.*s in a file's name: there are %%r (the MPI rank), "
+		    "%%h (the host), %%p (the process), %%q{VARIABLE} (of the environment) and "
+		    "%%%% (a per cent sign)",
 		    out->option, letter ? 1 : 0, &letter);
 	}
 }

@@ -7,7 +7,7 @@ const char *ps__rank_host(void);
 /* The number of the rank, if it was started by MPI; else NULL. */
 const char *ps__rank_number(void);
 
-/* The name of a file with what its patterns stand for: %p, %h, %q{VARIABLE}, %%; for free().
+/* The name of a file with what its patterns stand for: %r, %h, %p, %q{VARIABLE}, %%; for free().
  * PS_EINVAL, with the option's name; PS_ENOMEM. */
 int ps__rank_expand(const char *option, const char *pattern, char **out);
 /* The same, but %p and %% stay: an absolute pattern for this process and those that it forks, which

@@ -47,7 +47,7 @@ static void check_settings(const struct collect_settings *settings, const char *
 	char output[4200], host[256];
 
 	gethostname(host, sizeof host);
-	snprintf(output, sizeof output, "%s/r%%7-100%%-%s-%d", folder, host, (int)getpid());
+	snprintf(output, sizeof output, "%s/r%%77-100%%-%s-%d", folder, host, (int)getpid());
 	ck_assert_str_eq(settings->output, output);
 	ck_assert_str_eq(settings->group, "level");
 	ck_assert_str_eq(settings->rank, "7");
@@ -63,7 +63,7 @@ START_TEST(settings_are_read_once)
 	ck_assert_ptr_nonnull(getcwd(folder, sizeof folder));
 	setenv("PMI_RANK", "7", 1);
 	setenv("RANK", "%7", 1);
-	setenv("PERFSAGE_OUTPUT", "r%q{RANK}-100%%-%h-%p", 1);
+	setenv("PERFSAGE_OUTPUT", "r%q{RANK}%r-100%%-%h-%p", 1);
 	setenv("PERFSAGE_GROUP", "level", 1);
 	setenv("PERFSAGE_ONE_IN", "10", 1);
 	struct collect_process parent = begin(NULL);
