@@ -88,9 +88,18 @@ static void report_add_unmarked_threads(struct ps__buffer *out, const struct col
 	               report->unmarked_threads > 1 ? "them" : "it");
 }
 
+/* Counts that were refused are in no visit either: marks elsewhere would not bring them. */
+static bool report_has_refused(const struct collect_report *report)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+
+	return ps_profile_faults(report->paths->profile, &faults) == PS_OK && faults.uncounted > 0;
+}
+
 /* A region around a parallel construct is the first thread's alone: that would look as if it were
- * the whole team's. Threads are told however little they did; without them, what the clocks show
- * may be their difference. */
+ * the whole team's. The remedy is for threads that worked: libraries such as MPI's have others,
+ * which wait. It is told also where the number of threads isn't known. Threads are told however
+ * little they did; without them, what the clocks show may be their difference. */
 static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
 {
 	size_t processes = report->source->processes;
@@ -107,8 +116,10 @@ static void report_add_unmarked(struct ps__buffer *out, const struct collect_rep
 	ps__buffer_add(out, "%s", has_time && has_threads ? "; " : "");
 	if (has_threads)
 		report_add_unmarked_threads(out, report, whose);
-	ps__buffer_add(out, ". A region around a parallel construct counts the calling thread "
-	                    "alone: put it inside\n");
+	if (has_time && report->unmarked_threads != 0 && !report_has_refused(report))
+		ps__buffer_add(out, ". A region around a parallel construct counts the calling "
+		                    "thread alone: put it inside");
+	ps__buffer_add(out, "\n");
 }
 
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report)
