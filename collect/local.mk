@@ -14,6 +14,7 @@ collect_libcollect_la_SOURCES = \
 	collect/process.h \
 	collect/report.c \
 	collect/report.h \
+	collect/report_lines.c \
 	collect/settings.c \
 	collect/settings.h \
 	collect/signals.h \

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "collect/files.h"
+#include "collect/hush.h"
 #include "collect/report.h"
 #include "collect/threads.h"
 #include "region/profile.h"
@@ -58,10 +59,27 @@ static int process_make_profile(struct collect_process *process)
 	return result;
 }
 
+/* Once in a process, and not under perfsage, which sets the variables itself. */
+static void process_complain_unknown(void)
+{
+	struct ps__buffer lines = {0};
+	struct collect_hush hush;
+
+	collect_settings_add_unknown(&lines);
+	if (lines.length) {
+		collect_hush_begin(&hush);
+		dprintf(STDERR_FILENO, "%s", ps__buffer_text(&lines));
+		collect_hush_end(&hush);
+	}
+	ps__buffer_clear(&lines);
+}
+
 static int process_begin_settings(struct collect_settings *settings, bool is_child)
 {
 	int result = is_child ? collect_settings_renew(settings) : collect_settings_read(settings);
 
+	if (!is_child && !collect_settings_journal())
+		process_complain_unknown();
 	if (result == PS_OK)
 		process_keep_files(settings);
 	process_note(is_child ? settings->journal : collect_settings_journal(), "marks %d\n",

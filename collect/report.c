@@ -8,6 +8,7 @@
 #include "collect/files.h"
 #include "collect/tree.h"
 #include "output/buffer.h"
+#include "output/csv.h"
 #include "output/destination.h"
 #include "output/number.h"
 #include "output/wrap.h"
@@ -23,8 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEW_MODE     0666
-#define NAME_COLUMNS 12 /* of a line below the table */
+#define NEW_MODE 0666
 
 struct report_text {
 	char *text;
@@ -50,76 +50,6 @@ void collect_report_sum(struct collect_report *report)
 		else
 			report->on_cpu_ns += on_cpu_ns;
 	}
-}
-
-static void report_add_cost(struct ps__buffer *out, const struct collect_report *report)
-{
-	if (isnan(report->cost_ns) || report->cost_visits == 0)
-		return;
-	ps__buffer_add(out, "%-*sabout %.0f ns, ", NAME_COLUMNS, "visit cost",
-	               report->cost_ns / (double)report->cost_visits);
-	ps__number_add_time(out, report->cost_ns);
-	ps__buffer_add(out, " for %llu visit%s: the program's own time\n",
-	               (unsigned long long)report->cost_visits,
-	               report->cost_visits == 1 ? "" : "s");
-}
-
-/* The clocks differ by what a switch takes, and by what was done for the report. */
-#define UNMARKED_S    0.01
-#define UNMARKED_PART 0.1
-
-static void report_add_unmarked_time(struct ps__buffer *out, const struct collect_report *report,
-                                     const char *whose)
-{
-	ps__number_add_duration(out, report->unmarked_s);
-	ps__buffer_add(out, " of the %s ", whose);
-	ps__number_add_duration(out, report->cpu_s);
-	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
-	                    "their last one");
-}
-
-static void report_add_unmarked_threads(struct ps__buffer *out, const struct collect_report *report,
-                                        const char *whose)
-{
-	ps__buffer_add(out,
-	               "%.0f of the %s %.0f threads passed no mark: the table, also its total, has "
-	               "no count of %s",
-	               report->unmarked_threads, whose, report->threads,
-	               report->unmarked_threads > 1 ? "them" : "it");
-}
-
-/* Counts that were refused are in no visit either: marks elsewhere would not bring them. */
-static bool report_has_refused(const struct collect_report *report)
-{
-	struct ps_profile_faults faults = {.size = sizeof faults};
-
-	return ps_profile_faults(report->paths->profile, &faults) == PS_OK && faults.uncounted > 0;
-}
-
-/* A region around a parallel construct is the first thread's alone: that would look as if it were
- * the whole team's. The remedy is for threads that worked: libraries such as MPI's have others,
- * which wait. It is told also where the number of threads isn't known. Threads are told however
- * little they did; without them, what the clocks show may be their difference. */
-static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
-{
-	size_t processes = report->source->processes;
-	const char *whose = processes == 1 ? "process's" : "processes'";
-	bool has_time =
-	    report->unmarked_s >= UNMARKED_S * (double)processes + UNMARKED_PART * report->cpu_s;
-	bool has_threads = report->unmarked_threads > 0;
-
-	if (!has_time && !has_threads)
-		return;
-	ps__buffer_add(out, "%-*s", NAME_COLUMNS, "uncounted");
-	if (has_time)
-		report_add_unmarked_time(out, report, whose);
-	ps__buffer_add(out, "%s", has_time && has_threads ? "; " : "");
-	if (has_threads)
-		report_add_unmarked_threads(out, report, whose);
-	if (has_time && report->unmarked_threads != 0 && !report_has_refused(report))
-		ps__buffer_add(out, ". A region around a parallel construct counts the calling "
-		                    "thread alone: put it inside");
-	ps__buffer_add(out, "\n");
 }
 
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report)
@@ -219,17 +149,6 @@ static int report_add_paths(const struct collect_report *report, bool is_continu
 	return result;
 }
 
-/* Folded to the screen, as the table above is. */
-static void report_add_around(struct ps__buffer *out, const struct collect_report *report)
-{
-	struct ps__buffer lines = {0};
-
-	report_add_unmarked(&lines, report);
-	report_add_cost(&lines, report);
-	ps__wrap_add_lines(out, &lines, NAME_COLUMNS, report->settings->width);
-	ps__buffer_clear(&lines);
-}
-
 int collect_report_make(const struct collect_report *report, bool is_continued, FILE *stream)
 {
 	struct ps__buffer around = {0};
@@ -243,7 +162,7 @@ int collect_report_make(const struct collect_report *report, bool is_continued, 
 	around = (struct ps__buffer){0};
 	if (is_text && result == PS_OK) {
 		ps__buffer_add(&around, "\n");
-		report_add_around(&around, report);
+		collect_report_add_lines(&around, report);
 		result = ps__buffer_finish(&around, stream);
 	}
 	return result;
@@ -355,13 +274,6 @@ static bool report_is_filled(const struct stat *what)
 	return S_ISREG(what->st_mode) && what->st_size > 0;
 }
 
-static bool report_is_filled_at(const char *name)
-{
-	struct stat what;
-
-	return stat(name, &what) == 0 && report_is_filled(&what);
-}
-
 static bool report_is_filled_fd(int fd)
 {
 	struct stat what;
@@ -369,41 +281,72 @@ static bool report_is_filled_fd(int fd)
 	return fstat(fd, &what) == 0 && report_is_filled(&what);
 }
 
-/* Another process may have written since the report was composed. Then nothing is written, and
- * *is_continued tells it. 0, or an errno. */
-static int report_append(const char *name, const struct report_text *report, bool *is_continued)
-{
-	int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, NEW_MODE);
-	int error = 0;
+/* What is read of a file, without another descriptor: to close that would end the lock. */
+struct report_past {
+	int fd;
+	off_t offset;
+};
 
-	if (fd < 0)
-		return errno;
-	ps__destination_lock(fd, F_WRLCK);
-	bool was_continued = *is_continued;
-	*is_continued = report_is_filled_fd(fd);
-	if (*is_continued == was_continued)
-		error = collect_files_put(fd, report->text, report->length);
-	ps__destination_lock(fd, F_UNLCK);
-	close(fd);
-	return error;
+static ssize_t report_read_past(void *cookie, char *bytes, size_t size)
+{
+	struct report_past *past = cookie;
+	ssize_t got = pread(past->fd, bytes, size, past->offset);
+
+	past->offset += got > 0 ? got : 0;
+	return got;
+}
+
+/* The length of the heading that the report begins with, if the last one of the file is the same:
+ * it isn't written again. 0 where the file can't be read. */
+static size_t report_find_heading(int fd, const struct report_text *report)
+{
+	struct report_past past = {.fd = fd};
+	FILE *stream =
+	    report_is_filled_fd(fd)
+		? fopencookie(&past, "r", (cookie_io_functions_t){.read = report_read_past})
+		: NULL;
+	char *heading = stream ? ps__csv_read_heading(stream) : NULL;
+	size_t length = heading ? strlen(heading) : 0;
+
+	if (stream)
+		fclose(stream);
+	if (length > report->length || memcmp(report->text, heading ? heading : "", length) != 0)
+		length = 0;
+	free(heading);
+	return length;
+}
+
+/* A pipe is not opened to be read, too: its writer would then be a reader. */
+static int report_open(const struct collect_report *report, const char *name)
+{
+	int flags = O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC;
+	int fd = -1;
+
+	if (report->settings->format == PS_FORMAT_CSV && collect_report_has_file(report->settings))
+		fd = open(name, O_RDWR | flags, NEW_MODE);
+	return fd >= 0 ? fd : open(name, O_WRONLY | flags, NEW_MODE);
 }
 
 /* The heading of a file is there once, whichever process comes first. A pipe is opened once: its
  * reader takes the end of the first writer for the end of all. */
 static int report_write_shared(const struct collect_report *report, const char *name)
 {
-	bool is_continued = report_is_filled_at(name), was_continued;
-	int result, error = 0;
+	struct report_text made;
+	int result = report_compose(report, false, &made);
 
-	do {
-		struct report_text made;
-		was_continued = is_continued;
-		result = report_compose(report, is_continued, &made);
-		if (result != PS_OK)
-			return result;
-		error = report_append(name, &made, &is_continued);
-		free(made.text);
-	} while (!error && is_continued != was_continued);
+	if (result != PS_OK)
+		return result;
+	int fd = report_open(report, name);
+	int error = fd < 0 ? errno : 0;
+	if (fd >= 0) {
+		ps__destination_lock(fd, F_WRLCK);
+		size_t skipped =
+		    report->settings->format == PS_FORMAT_CSV ? report_find_heading(fd, &made) : 0;
+		error = collect_files_put(fd, made.text + skipped, made.length - skipped);
+		ps__destination_lock(fd, F_UNLCK);
+		close(fd);
+	}
+	free(made.text);
 	return error ? report_fail(name, error) : PS_OK;
 }
 

@@ -62,6 +62,9 @@ void collect_metrics_clear(struct collect_metrics *metrics);
  */
 int collect_report_make(const struct collect_report *report, bool is_continued, FILE *stream);
 
+/* report_lines.c: the lines below the table, folded to the screen as the table is. */
+void collect_report_add_lines(struct ps__buffer *out, const struct collect_report *report);
+
 /* Adds up the visits and the CPU time. */
 void collect_report_sum(struct collect_report *report);
 

@@ -2,6 +2,7 @@
 /* The variables of the environment. One that is empty counts as one that isn't there. */
 #include "collect/settings.h"
 
+#include "base/distance.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *settings_find(const char *variable)
 {
@@ -232,6 +234,65 @@ static int settings_read_rest(struct collect_settings *settings)
 	if (result == PS_OK)
 		result = settings_copy(&settings->group, settings_find("PERFSAGE_GROUP"));
 	return result == PS_OK ? settings_copy(&settings->rank, ps__rank_number()) : result;
+}
+
+/* All that the library, the command and the tests read. */
+static const char *const settings_known[] = {
+    "PERFSAGE_BUDGET", "PERFSAGE_BY",     "PERFSAGE_EVENTS",  "PERFSAGE_FLUSH",
+    "PERFSAGE_FORMAT", "PERFSAGE_GROUP",  "PERFSAGE_JOURNAL", "PERFSAGE_METRICS",
+    "PERFSAGE_ONE_IN", "PERFSAGE_OUTPUT", "PERFSAGE_PRELOAD", "PERFSAGE_REGION",
+    "PERFSAGE_STYLE",  "PERFSAGE_TEST",   "PERFSAGE_WIDTH"};
+
+/* The ends of names that module files of clusters give to each package. */
+static const char *const settings_of_modules[] = {"BASE", "BIN",  "DIR",    "DOC",  "HOME",   "INC",
+                                                  "LIB",  "PATH", "PREFIX", "ROOT", "VERSION"};
+
+static bool settings_is_of_module(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof settings_of_modules / sizeof *settings_of_modules; i++) {
+		size_t end = strlen(settings_of_modules[i]);
+		if (length > end && name[length - end - 1] == '_' &&
+		    strcmp(name + length - end, settings_of_modules[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void settings_add_unknown(struct ps__buffer *lines, const char *name)
+{
+	const char *nearest = settings_known[0];
+
+	for (size_t i = 0; i < sizeof settings_known / sizeof *settings_known; i++) {
+		if (strcmp(name, settings_known[i]) == 0)
+			return;
+		if (ps__distance(name, settings_known[i]) < ps__distance(name, nearest))
+			nearest = settings_known[i];
+	}
+	if (settings_is_of_module(name))
+		return;
+	ps__buffer_add(lines,
+	               "perfsage: process %d: the variable %s has no effect: the nearest one that "
+	               "has is %s\n",
+	               (int)getpid(), name, nearest);
+}
+
+void collect_settings_add_unknown(struct ps__buffer *lines)
+{
+	static const char prefix[] = "PERFSAGE_";
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		size_t length = strspn(*variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		                                  "abcdefghijklmnopqrstuvwxyz0123456789_");
+		const char *value = *variable + length;
+		if (strncmp(*variable, prefix, strlen(prefix)) != 0 || *value != '=' || !value[1])
+			continue;
+		char *name = ps__os_strndup(*variable, length);
+		if (name)
+			settings_add_unknown(lines, name);
+		ps__os_free(name);
+	}
 }
 
 int collect_settings_renew(struct collect_settings *settings)

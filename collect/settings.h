@@ -3,6 +3,8 @@
 #ifndef PS_COLLECT_SETTINGS_H
 #define PS_COLLECT_SETTINGS_H
 
+#include "output/buffer.h"
+
 #include <perfsage/eventset.h>
 #include <perfsage/report.h>
 #include <stdbool.h>
@@ -36,6 +38,8 @@ int collect_settings_renew(struct collect_settings *settings);
 /* Adds a copy of the name of a region whose tree is to be shown. PS_ENOMEM. */
 int collect_settings_add_region(struct collect_settings *settings, const char *name);
 void collect_settings_clear(struct collect_settings *settings);
+/* A line for each variable of the environment that has the name of a setting, and is none. */
+void collect_settings_add_unknown(struct ps__buffer *lines);
 
 /* The file in which perfsage notes what was heard in which process; NULL: none. For a process whose
  * settings can't be read. */

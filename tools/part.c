@@ -5,6 +5,7 @@
 #include "base/file_id.h"
 #include "base/os.h"
 #include "base/stack.h"
+#include "output/csv.h"
 #include "output/destination.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
@@ -274,44 +275,11 @@ static int part_end_line(const struct tool_part *part, int from)
 	return last == '\n' || write(part->fd, "\n", 1) == 1 ? 0 : -1;
 }
 
-/* The headings of CSV begin with these columns; no row begins with such a word. */
-static bool part_is_heading(const char *line)
-{
-	static const char *const columns[] = {"type,", "path,"};
-
-	for (size_t index = 0; index < sizeof columns / sizeof columns[0]; index++) {
-		if (strncmp(line, columns[index], strlen(columns[index])) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* A field in quotes may have lines of its own, which begin with any word. */
-static bool part_ends_in_quotes(const char *line, bool is_quoted)
-{
-	for (; *line; line++)
-		is_quoted ^= *line == '"';
-	return is_quoted;
-}
-
 char *tool_part_read_heading(const struct tool_part *part)
 {
-	char *line = NULL, *heading = NULL;
-	size_t room = 0;
 	FILE *stream = fopen(part->target, "re");
-	bool is_quoted = false;
+	char *heading = stream ? ps__csv_read_heading(stream) : NULL;
 
-	while (stream && getline(&line, &room, stream) >= 0) {
-		bool is_heading = !is_quoted && part_is_heading(line);
-		is_quoted = part_ends_in_quotes(line, is_quoted);
-		if (!is_heading)
-			continue;
-		free(heading);
-		heading = line;
-		line = NULL;
-		room = 0;
-	}
-	free(line);
 	if (stream)
 		fclose(stream);
 	return heading;

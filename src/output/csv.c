@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <perfsage/error.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,"
@@ -193,4 +195,44 @@ int ps__csv_write(struct ps__report *report, struct ps__buffer *buffer)
 	for (size_t row = 0; row < report->table.row_count; row++)
 		csv_add_row(report, buffer, row);
 	return PS_OK;
+}
+
+/* The headings of CSV begin with these columns; no row begins with such a word. */
+static bool csv_is_heading(const char *line)
+{
+	static const char *const columns[] = {"type,", "path,"};
+
+	for (size_t index = 0; index < sizeof columns / sizeof columns[0]; index++) {
+		if (strncmp(line, columns[index], strlen(columns[index])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A field in quotes may have lines of its own, which begin with any word. */
+static bool csv_ends_in_quotes(const char *line, bool is_quoted)
+{
+	for (; *line; line++)
+		is_quoted ^= *line == '"';
+	return is_quoted;
+}
+
+char *ps__csv_read_heading(FILE *stream)
+{
+	char *line = NULL, *heading = NULL;
+	size_t room = 0;
+	bool is_quoted = false;
+
+	while (getline(&line, &room, stream) >= 0) {
+		bool is_heading = !is_quoted && csv_is_heading(line);
+		is_quoted = csv_ends_in_quotes(line, is_quoted);
+		if (!is_heading)
+			continue;
+		free(heading);
+		heading = line;
+		line = NULL;
+		room = 0;
+	}
+	free(line);
+	return heading;
 }

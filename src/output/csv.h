@@ -7,6 +7,7 @@
 #include "output/buffer.h"
 
 #include <perfsage/export.h>
+#include <stdio.h>
 
 /* An event, as its rows name it. */
 struct ps__csv_event {
@@ -36,6 +37,10 @@ void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
  * nothing is known but the unit. */
 void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit,
                          const char *kind);
+
+/* The last heading in a file of CSV, also one with lines of text between its rows; for free. NULL:
+ * there is none, or no memory. */
+char *ps__csv_read_heading(FILE *stream);
 
 /* The header, and the end of a row: with the caller's own fields. */
 void ps__csv_add_header(struct ps__buffer *buffer, const char *columns,

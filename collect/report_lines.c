@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines below the table of a report: what is in no count, and what a visit takes. */
+#include "collect/report.h"
+#include "output/buffer.h"
+#include "output/number.h"
+#include "output/wrap.h"
+#include "region/paths.h"
+
+#include <math.h>
+#include <perfsage/error.h>
+#include <perfsage/region.h>
+
+#define NAME_COLUMNS 12 /* of a line */
+
+static void report_add_cost(struct ps__buffer *out, const struct collect_report *report)
+{
+	if (isnan(report->cost_ns) || report->cost_visits == 0)
+		return;
+	ps__buffer_add(out, "%-*sabout %.0f ns, ", NAME_COLUMNS, "visit cost",
+	               report->cost_ns / (double)report->cost_visits);
+	ps__number_add_time(out, report->cost_ns);
+	ps__buffer_add(out, " for %llu visit%s: the program's own time\n",
+	               (unsigned long long)report->cost_visits,
+	               report->cost_visits == 1 ? "" : "s");
+}
+
+/* The clocks differ by what a switch takes, and by what was done for the report. */
+#define UNMARKED_S    0.01
+#define UNMARKED_PART 0.1
+
+static void report_add_unmarked_time(struct ps__buffer *out, const struct collect_report *report,
+                                     const char *whose)
+{
+	ps__number_add_duration(out, report->unmarked_s);
+	ps__buffer_add(out, " of the %s ", whose);
+	ps__number_add_duration(out, report->cpu_s);
+	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
+	                    "their last one");
+}
+
+static void report_add_unmarked_threads(struct ps__buffer *out, const struct collect_report *report,
+                                        const char *whose)
+{
+	ps__buffer_add(out,
+	               "%.0f of the %s %.0f threads passed no mark: the table, also its total, has "
+	               "no count of %s",
+	               report->unmarked_threads, whose, report->threads,
+	               report->unmarked_threads > 1 ? "them" : "it");
+}
+
+/* Counts that were refused are in no visit either: marks elsewhere would not bring them. */
+static bool report_has_refused(const struct collect_report *report)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+
+	return ps_profile_faults(report->paths->profile, &faults) == PS_OK && faults.uncounted > 0;
+}
+
+/* A region around a parallel construct is the first thread's alone: that would look as if it were
+ * the whole team's. The remedy is for threads that worked: libraries such as MPI's have others,
+ * which wait. It is told also where the number of threads isn't known. Threads are told however
+ * little they did; without them, what the clocks show may be their difference. */
+static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
+{
+	size_t processes = report->source->processes;
+	const char *whose = processes == 1 ? "process's" : "processes'";
+	bool has_time =
+	    report->unmarked_s >= UNMARKED_S * (double)processes + UNMARKED_PART * report->cpu_s;
+	bool has_threads = report->unmarked_threads > 0;
+
+	if (!has_time && !has_threads)
+		return;
+	ps__buffer_add(out, "%-*s", NAME_COLUMNS, "uncounted");
+	if (has_time)
+		report_add_unmarked_time(out, report, whose);
+	ps__buffer_add(out, "%s", has_time && has_threads ? "; " : "");
+	if (has_threads)
+		report_add_unmarked_threads(out, report, whose);
+	if (has_time && report->unmarked_threads != 0 && !report_has_refused(report))
+		ps__buffer_add(out, ". A region around a parallel construct counts the calling "
+		                    "thread alone: put it inside");
+	ps__buffer_add(out, "\n");
+}
+
+void collect_report_add_lines(struct ps__buffer *out, const struct collect_report *report)
+{
+	struct ps__buffer lines = {0};
+
+	report_add_unmarked(&lines, report);
+	report_add_cost(&lines, report);
+	ps__wrap_add_lines(out, &lines, NAME_COLUMNS, report->settings->width);
+	ps__buffer_clear(&lines);
+}
