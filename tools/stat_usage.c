@@ -124,12 +124,14 @@ const struct tool_usage stat_usage = {
     .option_count = sizeof options_of_stat / sizeof options_of_stat[0],
     .foreign = options_of_perf,
     .foreign_count = sizeof options_of_perf / sizeof options_of_perf[0],
-    .examples = "perfsage stat make -j8\n"
-		"perfsage stat -e cycles,cache-misses --by package -- ./solver input.txt\n"
-		"perfsage stat -M cycles,page-fault-rate ./solver input.txt\n"
-		"perfsage stat -e page-faults -r 5 --csv -o runs.csv -- ./solver input.txt\n"
-		"perfsage stat -p 4711 -I 1000\n"
-		"perfsage stat --regions -e instructions,cache-misses ./solver input.txt\n"
-		"mpirun -n 4 perfsage stat -o counts.%r ./solver input.txt\n"
-		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
+    .examples =
+	"perfsage stat make -j8\n"
+	"perfsage stat -e cycles,cache-misses --by package -- ./solver input.txt\n"
+	"perfsage stat -M cycles,page-fault-rate ./solver input.txt\n"
+	"perfsage stat -e page-faults -r 5 --csv -o runs.csv -- ./solver input.txt\n"
+	"perfsage stat --tasks --by machine ./solver input.txt  (one line for each thread)\n"
+	"perfsage stat -p 4711 -I 1000\n"
+	"perfsage stat --regions -e instructions,cache-misses ./solver input.txt\n"
+	"mpirun -n 4 perfsage stat -o counts.%r ./solver input.txt\n"
+	"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
 };
