@@ -18,10 +18,24 @@ static find_function *const sources[] = {
     ps__preset_refuse,   ps__generic_find,    ps__run_time_find, ps__cache_find, ps__pmu_event_find,
     ps__breakpoint_find, ps__tracepoint_find, ps__alias_find,    ps__pfm_find};
 
+/* perfsage stat -e takes a list, and its words are copied into programs. */
+static bool parse_is_list(const char *name)
+{
+	const char *rest = name, *first;
+	size_t length;
+
+	return ps__event_split(name, &rest, &first, &length) > 0 && rest;
+}
+
 static int parse_fail_unknown(const struct ps__lookup *lookup)
 {
 	char nearest[320];
 
+	if (!lookup->suspicion && parse_is_list(lookup->name))
+		return ps__fail(PS_ENOEVNT,
+		                "unknown event '%s': it is a list, and each call takes the name of "
+		                "one event",
+		                lookup->name);
 	ps__suggest(nearest, sizeof nearest, lookup->name);
 	const char *intro = *nearest ? "; the nearest names are " : "";
 	if (lookup->suspicion)

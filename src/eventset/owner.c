@@ -28,10 +28,11 @@ static int check_owner_ended(struct ps_eventset *set)
 	if (ps__locate_is_alive(set->calls.owner_tid))
 		return ps__fail(
 		    PS_EINVAL,
-		    "the set counts thread %d, which is alive, and is used by thread %d: %s",
-		    (int)set->calls.owner_tid, (int)ps__os.gettid(),
+		    "thread %d called, but this set counts thread %d, its owner, which still "
+		    "runs: %s",
+		    (int)ps__os.gettid(), (int)set->calls.owner_tid,
 		    set->counters.papi ? "make a PAPI event set in each thread, and wrap it there"
-				       : "clone it with ps_eventset_clone, a set for each thread");
+				       : "give each thread a set of its own (ps_eventset_clone)");
 	set->is_ended = true;
 	return PS_OK;
 }

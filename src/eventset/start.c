@@ -17,9 +17,10 @@ static int check_owner(struct ps_eventset *set)
 		return PS_OK;
 	if (ps__locate_is_alive(set->calls.owner_tid))
 		return ps__fail(PS_EINVAL,
-		                "ps_start: the set counts thread %d, which is alive: clone it with "
-		                "ps_eventset_clone",
-		                (int)set->calls.owner_tid);
+		                "ps_start: thread %d called, but this set counts thread %d, its "
+		                "owner, which still runs: give each thread a set of its own "
+		                "(ps_eventset_clone)",
+		                (int)ps__os.gettid(), (int)set->calls.owner_tid);
 	set->state = PS__SET_NEW;
 	set->is_ended = false;
 	set->is_settled = false;

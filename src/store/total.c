@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Totals: what a component counted, as the sum over the Threads below it, each
  * event once at its scope. */
+#include "base/distance.h"
 #include "base/error.h"
 #include "base/hot.h"
 #include "store/aggregate.h"
 #include "store/attrmap.h"
 
 #include <perfsage/component.h>
+#include <stdint.h>
 
 static bool total_has_reading(const struct ps__recording *recording)
 {
@@ -275,9 +277,41 @@ static bool total_is_counted(const struct ps_component *component, const char *e
 	return false;
 }
 
-static int total_fail_unknown(const char *event)
+/* More names are not compared: that would take longer than the counting. */
+#define MOST_COMPARED 1000
+
+/* NULL: nothing was counted. */
+static const char *total_find_nearest(const struct ps_component *component, const char *event)
 {
-	return ps__fail(PS_ENOEVNT, "no event set has counted '%s'", event);
+	const char *nearest = NULL;
+	size_t least = SIZE_MAX, compared = 0;
+
+	for (const struct ps__recording *recording = ps__recording_first(component->topology);
+	     recording; recording = recording->next) {
+		for (size_t i = 0; i < recording->columns && compared < MOST_COMPARED; i++) {
+			size_t distance = ps__distance(event, recording->column[i].name);
+			compared++;
+			if (distance >= least)
+				continue;
+			least = distance;
+			nearest = recording->column[i].name;
+		}
+	}
+	return nearest;
+}
+
+static __attribute__((cold)) int total_fail_unknown(const struct ps_component *component,
+                                                    const char *event)
+{
+	const char *nearest = total_find_nearest(component, event);
+
+	if (!nearest)
+		return ps__fail(PS_ENOEVNT, "no event set has counted '%s', or any other event",
+		                event);
+	return ps__fail(PS_ENOEVNT,
+	                "no event set has counted '%s': the nearest event that one has counted is "
+	                "'%s'",
+	                event, nearest);
 }
 
 int ps_component_total(const struct ps_component *component, const char *event,
@@ -296,14 +330,14 @@ int ps_component_total(const struct ps_component *component, const char *event,
 	                      "'%s' has no part below %s: no reading of the event sets that count "
 	                      "it went there",
 	                      event, component->name)
-	           : total_fail_unknown(event);
+	           : total_fail_unknown(component, event);
 }
 
 static int total_fail_reading(const struct ps_component *component, const char *event,
                               uint64_t timestamp)
 {
 	if (!total_is_counted(component, event))
-		return total_fail_unknown(event);
+		return total_fail_unknown(component, event);
 	return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu below %s", event,
 	                (unsigned long long)timestamp, component->name);
 }

@@ -212,6 +212,8 @@ static const struct refusal {
     {"rg", PS_ENOEVNT, "unknown event 'rg'"},
     {"r12345678901234567", PS_ENOEVNT, "unknown event"},
     {"quite-another-thing", PS_ENOEVNT, "perfsage list"},
+    {"page-faults,minor-faults", PS_ENOEVNT, "it is a list, and each call takes the name of one"},
+    {"page-faults,", PS_ENOEVNT, "it is a list"},
     {"perf::PAGE-FAULTS", PS_ENOEVNT, "'page-faults'"},
     {"PAPI_TOT_INS", PS_ENOEVNT, "that is PAPI's name; use 'instructions'"},
     {"papi_tot_cyc:u", PS_ENOEVNT, "that is PAPI's name; use 'cycles:u'"},

@@ -33,7 +33,7 @@ END_TEST
 static void *read_foreign(void *set)
 {
 	check_fails(ps_read(set, scene.root, NULL, NULL), PS_EINVAL);
-	check_detail("is alive");
+	check_detail("its owner, which still runs");
 	return NULL;
 }
 

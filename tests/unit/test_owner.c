@@ -204,7 +204,8 @@ START_TEST(an_owner_that_is_ending_is_waited_for)
 	ck_assert_int_eq(pthread_create(&thread, NULL, live, &owner), 0);
 	pthread_barrier_wait(&owner.counted);
 	check_fails(ps_stop(owner.set, scene.root, NULL, NULL), PS_EINVAL);
-	check_detail("is alive");
+	check_detail(
+	    "its owner, which still runs: give each thread a set of its own (ps_eventset_clone)");
 	fake_task_leave(owner.tid, 3);
 	check_ok(ps_stop(owner.set, scene.root, NULL, NULL));
 	check_nothing_more_is_to_be_had(&owner);

@@ -242,7 +242,8 @@ START_TEST(what_happened_elsewhere_is_no_zero)
 	check_fails(ps_component_total(other, EVENT, &value), PS_ENOEVNT);
 	check_detail("no part below Package 1");
 	check_fails(ps_component_total(scene.root, "minor-faults", &value), PS_ENOEVNT);
-	check_detail("no event set has counted 'minor-faults'");
+	check_detail("no event set has counted 'minor-faults': the nearest event that one has "
+	             "counted is '" EVENT "'");
 	check_fails(ps_component_total(NULL, EVENT, &value), PS_EINVAL);
 	check_fails(ps_component_total(scene.root, NULL, &value), PS_EINVAL);
 	check_fails(ps_component_total(scene.root, EVENT, NULL), PS_EINVAL);
