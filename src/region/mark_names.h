@@ -10,7 +10,7 @@
 #define PS_REGION_MARK_NAMES_H
 
 #include "base/hash.h"
-#include "perfsage/marks.h"
+#include <perfsage/marks.h>
 
 #include <stdatomic.h>
 #include <string.h>
