@@ -187,13 +187,16 @@ static uint16_t label_of(const struct difference *difference, size_t index)
 	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
 }
 
-/* What is missing in one part can be in another one, also in one of another component. */
+/* What is missing in one part can be in another one, also in one of another component. A part that
+ * didn't change can have a label from before the interval. */
 static uint16_t find_doubt(const struct difference *difference)
 {
 	uint16_t doubt = 0;
 
-	for (size_t index = 0; index < difference->to->count; index++)
-		doubt |= ps__mark_doubt(label_of(difference, index));
+	for (size_t index = 0; index < difference->to->count; index++) {
+		if (subtract(difference, index, difference->from))
+			doubt |= ps__mark_doubt(label_of(difference, index));
+	}
 	return doubt;
 }
 

@@ -66,15 +66,17 @@ static uint16_t label_of(const struct ps__log_source *source, const uint64_t *fr
 	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
 }
 
-/* What is missing in one part can be in another one, also in one of another component. */
-static uint16_t find_doubt(const struct ps__log_source *source, const struct ps__log_state *from,
-                           const struct ps__log_state *to)
+/* What is missing in one part can be in another one, also in one of another component. A part that
+ * didn't change can have a label from before the interval. */
+static uint16_t find_doubt(const struct sum *sum, const struct ps__log_source *source,
+                           const struct ps__log_state *from, const struct ps__log_state *to)
 {
 	uint16_t doubt = 0;
 
 	for (size_t index = 0; index < to->count; index++) {
 		const uint64_t *before = part_of(from, to->places[index], index, source->width);
-		doubt |= ps__mark_doubt(label_of(source, before, to, index));
+		if (subtract(sum, before, ps__log_part(to, index, source->width), source->width))
+			doubt |= ps__mark_doubt(label_of(source, before, to, index));
 	}
 	return doubt;
 }
@@ -101,7 +103,7 @@ static void add_parts(struct sum *sum, const struct ps__log_source *source,
                       const struct ps__log_state *from, const struct ps__log_state *to,
                       const struct ps_component *component)
 {
-	sum->doubt = find_doubt(source, from, to);
+	sum->doubt = find_doubt(sum, source, from, to);
 	for (size_t index = 0; index < to->count; index++) {
 		uint32_t place = to->places[index];
 		if (component && !ps__component_has_cpu(component, source->places[place].cpu))

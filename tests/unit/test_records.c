@@ -107,6 +107,31 @@ START_TEST(an_interval_in_which_records_were_lost_has_no_exact_part)
 }
 END_TEST
 
+START_TEST(a_loss_before_a_reset_says_nothing_of_an_interval_after_it)
+{
+	struct ps_eventset *set = started();
+	struct ps_snapshot *from = NULL, *to = NULL;
+	struct ps_value values[2];
+	uint64_t timestamp = 0;
+
+	overflow();
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	scene_count_on(3, 20);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_ok(ps_reset(set));
+	check_ok(ps_snapshot_take(set, &from));
+	scene_count_on(3, 5);
+	check_ok(ps_snapshot_take(set, &to));
+	check_ok(ps_snapshot_difference(
+	    set, from, to, ps_thread_component(ps_topology_thread(scene.topology, 3)), values, 2));
+	ck_assert_int_eq(values[0].value, 5);
+	ck_assert_int_eq((int)values[0].attribution, PS_ATTRIBUTION_EXACT);
+	ps_snapshot_destroy(from);
+	ps_snapshot_destroy(to);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static int (*usage_of_fake)(int who, struct rusage *usage);
 
 static int move_and_tell_usage(int who, struct rusage *usage)
@@ -395,6 +420,7 @@ int main(void)
 	tcase_add_test(tests, counts_on_another_cpu_after_lost_records_are_not_called_exact);
 	tcase_add_test(tests, a_base_that_lost_counts_are_added_to_is_not_called_exact);
 	tcase_add_test(tests, an_interval_in_which_records_were_lost_has_no_exact_part);
+	tcase_add_test(tests, a_loss_before_a_reset_says_nothing_of_an_interval_after_it);
 	tcase_add_test(tests, a_ring_that_just_filled_up_calls_nothing_exact_that_is_not);
 	tcase_add_test(tests, a_group_that_was_off_the_hardware_at_a_migration_is_not_called_exact);
 	tcase_add_test(tests, residency_and_multiplexing_are_told_apart_on_each_cpu);
