@@ -32,7 +32,8 @@ static void path_table_add_rows(struct ps__path_table *table, const struct ps_pa
 
 	while (path) {
 		struct ps__path_row *row = &table->rows[table->row_count];
-		*row = (struct ps__path_row){.path = path, .parent = parent};
+		*row = (struct ps__path_row){
+		    .path = path, .parent = parent, .is_unsplit = path->doubt & PS__HAS_UNSPLIT};
 		row->depth = path->parent ? table->rows[parent].depth + 1 : 0;
 		path_table_set_times(row);
 		if (path->child) {
@@ -114,6 +115,9 @@ static void path_table_sum_row(struct ps__path_table *table, size_t row,
 
 static void path_table_merge_into_parent(struct ps__path_table *table, size_t row)
 {
+	struct ps__path_row *parent = &table->rows[table->rows[row].parent];
+
+	parent->is_unsplit = parent->is_unsplit || table->rows[row].is_unsplit;
 	for (size_t event = 0; event < table->event_count; event++) {
 		const struct ps__path_sum *from =
 		    ps__path_table_at(table, row, event, PS_SHARE_INCLUSIVE);
@@ -121,6 +125,16 @@ static void path_table_merge_into_parent(struct ps__path_table *table, size_t ro
 		    ps__path_table_at(table, table->rows[row].parent, event, PS_SHARE_INCLUSIVE);
 		if (from->parts)
 			ps__value_merge(&to->value, &to->parts, &from->value);
+	}
+}
+
+/* As ps_path_value: counts of a path below can belong to any component. */
+static void path_table_doubt(struct ps__path_table *table, size_t row)
+{
+	for (size_t event = 0; table->rows[row].is_unsplit && event < table->event_count; event++) {
+		struct ps__path_sum *sum = ps__path_table_at(table, row, event, PS_SHARE_INCLUSIVE);
+		if (sum->parts)
+			sum->value.attribution = PS_ATTRIBUTION_LAST_CPU;
 	}
 }
 
@@ -189,6 +203,8 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 		path_table_sum_row(table, row, component);
 	for (size_t row = table->row_count; row-- > 1;)
 		path_table_merge_into_parent(table, row);
+	for (size_t row = 0; row < table->row_count; row++)
+		path_table_doubt(table, row);
 	for (size_t sum = 0; sum < sums; sum++)
 		path_table_finish(&table->sums[sum]);
 	if (table->everywhere)

@@ -21,8 +21,9 @@
 
 struct ps__path_row {
 	const struct ps_path *path;
-	size_t parent; /* a row; the first row, the root path, is its own */
-	size_t depth;  /* below the root path */
+	size_t parent;   /* a row; the first row, the root path, is its own */
+	size_t depth;    /* below the root path */
+	bool is_unsplit; /* PS__HAS_UNSPLIT of the path, or of one below it */
 	uint64_t wall_ns[PS__SHARES];
 	uint64_t on_cpu_ns[PS__SHARES]; /* UINT64_MAX: unknown */
 };
