@@ -330,10 +330,33 @@ static int check_cgroup(const struct ps_eventset *set)
 	                "loop that closes all descriptors");
 }
 
+/* When a task is created, the kernel copies the events that the task inherits, and reads the text
+ * of a probe again: in the memory of the creator. It isn't there, and the program's fork fails with
+ * EFAULT. */
+static int check_probes(const struct ps_eventset *set)
+{
+	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
+		return PS_OK;
+	for (size_t index = 0; index < set->events.count; index++) {
+		const struct ps__event *event = &set->events.list[index];
+		if (ps__event_has_text(event))
+			return ps__fail(
+			    PS_ECOMBO,
+			    "'%s': the copies of this probe would make each fork and "
+			    "pthread_create of process %d fail (EFAULT): count it in a control "
+			    "group, by BPF or on CPUs%s",
+			    event->name, (int)set->counters.target.tid,
+			    event->kernel_side ? ", or give addr= instead of func=" : "");
+	}
+	return PS_OK;
+}
+
 static int open_for_caller(struct ps_eventset *set)
 {
 	int result = check_cgroup(set);
 
+	if (result == PS_OK)
+		result = check_probes(set);
 	if (result == PS_OK)
 		result = open_counters(set);
 	if (result != PS_OK) {
