@@ -68,8 +68,9 @@ FC_OPENMP=
 ps_without_fortran="there is no Fortran compiler"
 AS_IF([test "$ps_sanitizers" != none], [ps_without_fortran="$ps_sanitizers sanitizers are for C alone"],
 	[test -n "$FC"],
-	[ps_without_fortran="$FC does not compile Fortran 2008 for $CC's objects"
+	[ps_without_fortran="$FC does not compile perfsage.f90, which is Fortran 2008, or not for $CC's objects"
 	AC_MSG_CHECKING([for the option of $FC for OpenMP])
+	ps_module=$(cd "$srcdir" && pwd)/include/perfsage/perfsage.f90
 	mkdir conftest.dir
 	cat > conftest.dir/main.f90 <<'END'
 program main
@@ -93,7 +94,8 @@ END
 	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[int answer(const void *pointer); int answer(const void *pointer) { return pointer ? 0 : 42; }]])],
 		[AS_IF([test "$enable_openmp" = no], [ps_options=], [ps_options="-fopenmp -qopenmp -mp"])
 		for FC_OPENMP in $ps_options ''; do
-			AS_IF([(cd conftest.dir && $FC $FCFLAGS $FC_OPENMP -o main main.f90 ../conftest.$ac_objext) >&AS_MESSAGE_LOG_FD 2>&1],
+			AS_IF([(cd conftest.dir && $FC $FCFLAGS $FC_OPENMP -c "$ps_module" &&
+				$FC $FCFLAGS $FC_OPENMP -o main main.f90 ../conftest.$ac_objext) >&AS_MESSAGE_LOG_FD 2>&1],
 				[ps_without_fortran=
 				break])
 		done])
