@@ -244,8 +244,9 @@ static const char *const settings_known[] = {
     "PERFSAGE_STYLE",  "PERFSAGE_TEST",   "PERFSAGE_WIDTH"};
 
 /* The ends of names that module files of clusters give to each package. */
-static const char *const settings_of_modules[] = {"BASE", "BIN",  "DIR",    "DOC",  "HOME",   "INC",
-                                                  "LIB",  "PATH", "PREFIX", "ROOT", "VERSION"};
+static const char *const settings_of_modules[] = {
+    "ARCH",   "BASE",    "BIN",  "DIR", "DOC",    "ETC",  "HOME",   "INC",  "INCLUDE", "LIB",
+    "LIBDIR", "LIBRARY", "LIBS", "MAN", "MODULE", "PATH", "PREFIX", "ROOT", "SHARE",   "VERSION"};
 
 static bool settings_is_of_module(const char *name)
 {

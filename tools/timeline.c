@@ -58,11 +58,18 @@ static const struct tool_usage usage = {
 
 static int take_output(struct timeline_options *options, const char *name)
 {
-	size_t length = strlen(name), end = strlen(TRACE_END);
+	size_t length, end = strlen(TRACE_END);
+	char *file = NULL;
 
-	bool is_trace = length > end && strcmp(name + length - end, TRACE_END) == 0;
-
-	return tool_file_take_name(is_trace ? &options->trace : &options->output, "--output", name);
+	if (tool_file_take_name(&file, "--output", name) < 0)
+		return -1;
+	length = strlen(file);
+	char **place = length > end && strcmp(file + length - end, TRACE_END) == 0
+	                   ? &options->trace
+	                   : &options->output;
+	free(*place);
+	*place = file;
+	return 0;
 }
 
 static int take_option(struct timeline_options *options, int key, const char *argument)

@@ -89,7 +89,7 @@ static int rank_fail_unset(const struct rank_name *out, const char *name)
 	const char *variable = rank_find_variable();
 	bool is_of_rank = strstr(name, "RANK") || strstr(name, "PROCID");
 
-	if (!variable)
+	if (!variable || !is_of_rank)
 		return ps__fail(
 		    PS_EINVAL, "%s: %%q{%s}: there is no environment variable of this name%s",
 		    out->option, name, is_of_rank ? "; %r is the rank under each MPI" : "");

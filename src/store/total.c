@@ -278,7 +278,7 @@ static bool total_is_counted(const struct ps_component *component, const char *e
 }
 
 /* More names are not compared: that would take longer than the counting. */
-#define MOST_COMPARED 1000
+#define MOST_COMPARED 100
 
 /* NULL: nothing was counted. */
 static const char *total_find_nearest(const struct ps_component *component, const char *event)
@@ -288,6 +288,8 @@ static const char *total_find_nearest(const struct ps_component *component, cons
 
 	for (const struct ps__recording *recording = ps__recording_first(component->topology);
 	     recording; recording = recording->next) {
+		if (!total_has_reading(recording))
+			continue;
 		for (size_t i = 0; i < recording->columns && compared < MOST_COMPARED; i++) {
 			size_t distance = ps__distance(event, recording->column[i].name);
 			compared++;
