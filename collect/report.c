@@ -281,7 +281,7 @@ static bool report_is_filled_fd(int fd)
 	return fstat(fd, &what) == 0 && report_is_filled(&what);
 }
 
-/* What is read of a file, without another descriptor: to close that would end the lock. */
+/* A part of the file, read by the same descriptor: to close another one would end the lock. */
 struct report_past {
 	int fd;
 	off_t offset;

@@ -122,7 +122,7 @@ struct timeline {
 	struct timeline_losses losses;
 };
 
-/* Of the command, or of -p. */
+/* The process of the command, or of -p. */
 static inline pid_t timeline_pid(const struct timeline *timeline)
 {
 	return timeline->command_pid ? timeline->command_pid : (pid_t)timeline->options.pid;

@@ -187,7 +187,7 @@ static uint16_t label_of(const struct difference *difference, size_t index)
 	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
 }
 
-/* What is missing in one part can be in another one, also in one of another component. A part that
+/* A doubtful part can have counts of any other part, also of one of another component. A part that
  * didn't change can have a label from before the interval. */
 static uint16_t find_doubt(const struct difference *difference)
 {

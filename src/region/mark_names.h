@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a listener of marks has for each name: found without a lock, so that a mark whose name
- * changes at each visit costs little more than one with a single name.
+ * A listener of marks finds here what it has for a name. It takes no lock, so that a mark whose
+ * name changes at each visit costs little more than one with a single name.
  *
  * Names are never taken away: call sites keep them. A list only grows at its head, by one store,
  * so that a signal handler, another thread and the child of a fork find it whole.

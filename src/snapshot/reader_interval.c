@@ -66,7 +66,7 @@ static uint16_t label_of(const struct ps__log_source *source, const uint64_t *fr
 	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
 }
 
-/* What is missing in one part can be in another one, also in one of another component. A part that
+/* A doubtful part can have counts of any other part, also of one of another component. A part that
  * didn't change can have a label from before the interval. */
 static uint16_t find_doubt(const struct sum *sum, const struct ps__log_source *source,
                            const struct ps__log_state *from, const struct ps__log_state *to)

@@ -139,8 +139,8 @@ static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
 	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
 }
 
-/* What a part's mark says of all other parts: counts whose hardware thread isn't known can belong
- * to any of them. */
+/* The mark that a part's mark gives to all other parts: counts whose hardware thread isn't known
+ * can belong to any of them. */
 static inline uint16_t ps__mark_doubt(uint16_t mark)
 {
 	return (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU ? PS_ATTRIBUTION_LAST_CPU
