@@ -67,7 +67,7 @@ static int take_output(struct timeline_options *options, const char *name)
 	char **place = length > end && strcmp(file + length - end, TRACE_END) == 0
 	                   ? &options->trace
 	                   : &options->output;
-	free(*place);
+	ps__os_free(*place);
 	*place = file;
 	return 0;
 }
