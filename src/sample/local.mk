@@ -23,6 +23,7 @@ src_sample_libsample_la_SOURCES = \
 	src/sample/session.c \
 	src/sample/session.h \
 	src/sample/session_attach.c \
+	src/sample/session_fork.c \
 	src/sample/session_hear.c \
 	src/sample/session_open.c \
 	src/sample/session_read.c \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session inside. session.c makes it, session_attach.c finds the threads, session_open.c opens
- * one of them, session_read.c reads the rings, session_stop.c wakes the reader, session_hear.c
- * gives records to the listener, session_sum.c adds samples up, session_store.c puts the sums in
- * the tree.
+ * A session inside. session.c makes it, session_attach.c finds the threads, session_fork.c tells
+ * which of them inherit, session_open.c opens one of them, session_read.c reads the rings,
+ * session_stop.c wakes the reader, session_hear.c gives records to the listener, session_sum.c adds
+ * samples up, session_store.c puts the sums in the tree.
  */
 #ifndef PS_SAMPLE_SESSION_H
 #define PS_SAMPLE_SESSION_H
@@ -68,6 +68,9 @@ struct ps__session_task {
 	uint64_t settled_ns;
 	uint64_t first_fork_ns; /* OPENED: its first FORK record since it was open; 0: none */
 	unsigned listing;       /* the latest list that had it, or that it was found after */
+	pid_t creator;          /* by its FORK record; 0: none was seen */
+	bool is_opened;         /* the events were opened for it, whatever is known since */
+	bool may_lack;          /* events, or have them twice; and so may all that it makes */
 };
 
 /* Arrays that grow: src/base/vector.h. */
@@ -152,6 +155,14 @@ static inline int ps__session_refuse(const struct ps_session *session, const cha
 
 /* session_attach.c: opens all threads. PS_PARTIAL: some are missed. */
 int ps__session_attach(struct ps_session *session);
+
+/* session_fork.c: keeps the order of the tasks. *out: the task, new or known. */
+int ps__session_note_task(struct ps_session *session, pid_t tid, struct ps__session_task **out);
+/* Looks at what is new in the rings, and leaves it there for the listener. */
+int ps__session_scan_rings(struct ps_session *session);
+/* The listener takes records only after the start. Once a ring is full, a new thread's FORK record
+ * is lost, so that nobody can tell whether the thread inherits. */
+bool ps__session_lost_forks(const struct ps_session *session);
 /* After the start: FORK says that a task was made, which may be missed. */
 void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork);
 /* EXIT follows a program's begin: if the task goes on, the kernel doesn't observe the program. */

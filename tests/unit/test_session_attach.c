@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* src/sample/session_attach.c on the fake kernel: tasks that are made while a session is started,
- * or took longer than that, are observed or told. Real threads: tests/api/test_session_threads. */
+/* src/sample/session_attach.c and session_fork.c on the fake kernel: tasks that are made while a
+ * session is started, or took longer than that, are observed or told. Real threads:
+ * tests/api/test_session_threads. */
 #include "test_session.h"
 
 #define LATE   (UINT64_C(1) << 62)
@@ -83,21 +84,49 @@ START_TEST(threads_that_end_before_they_can_be_opened_are_told)
 }
 END_TEST
 
-/* The second one was opened although a record says that it inherits; it made the third. */
+/* The second one was opened although a record says that it inherits; it made the third. _i: 1: the
+ * third one's record is found first, as it is in another ring; 2: it has ended, too. */
 START_TEST(heirs_of_a_doubtful_thread_are_doubtful)
 {
 	struct ps_session_options options = usual();
 	struct ps_session *session = started(&options);
-	pid_t missed[2] = {0};
+	pid_t heir = PROCESS + 2 + (_i == 2), missed[2] = {0};
 
-	fake_task(PROCESS + 2, "solver", 3);
-	show_thread(PROCESS + 2);
+	fake_task(heir, "solver", 3);
+	show_thread(heir);
+	if (_i == 2)
+		put_fork(session, (uint32_t)heir, PROCESS + 2, LATE);
+	if (_i >= 1)
+		put_fork(session, PROCESS + 2, PROCESS + 1, LATE);
 	put_fork(session, PROCESS + 1, PROCESS, LATE);
-	put_fork(session, PROCESS + 2, PROCESS + 1, LATE);
+	if (_i == 0)
+		put_fork(session, PROCESS + 2, PROCESS + 1, LATE);
 	check_fails(ps__session_attach(session), PS_PARTIAL);
 	ck_assert_uint_eq(ps_session_missed(session, missed, 2), 2);
 	ck_assert_int_eq(missed[0], PROCESS + 1);
-	ck_assert_int_eq(missed[1], PROCESS + 2);
+	ck_assert_int_eq(missed[1], heir);
+	ps_session_destroy(session);
+}
+END_TEST
+
+/* Such a thread has inherited the leader alone, before it had a ring: its heirs have records, and
+ * no event that counts. _i: 1: it has ended before it was in a list. */
+START_TEST(heirs_of_a_thread_without_a_record_are_doubtful)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started(&options);
+	pid_t missed = 0;
+
+	fake_task(5001, "solver", 3);
+	show_thread(5001);
+	if (_i == 0) {
+		fake_task(5000, "solver", 3);
+		show_thread(5000);
+	}
+	put_fork(session, 5001, 5000, LATE);
+	check_fails(ps__session_attach(session), PS_PARTIAL);
+	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
+	ck_assert_int_eq(missed, 5001);
 	ps_session_destroy(session);
 }
 END_TEST
@@ -301,7 +330,8 @@ int main(void)
 
 	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
 	tcase_add_test(tests, threads_that_end_before_they_can_be_opened_are_told);
-	tcase_add_test(tests, heirs_of_a_doubtful_thread_are_doubtful);
+	tcase_add_loop_test(tests, heirs_of_a_doubtful_thread_are_doubtful, 0, 3);
+	tcase_add_loop_test(tests, heirs_of_a_thread_without_a_record_are_doubtful, 0, 2);
 	tcase_add_loop_test(tests, a_task_whose_program_is_not_observed_is_told, 0, 4);
 	tcase_add_loop_test(tests, a_thread_whose_making_outlasts_the_start_is_told, 0, 2);
 	tcase_add_loop_test(tests, a_creator_that_was_seen_asleep_makes_heirs, 0, 3);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tasks of a session, and what FORK records tell of them while it is started.
+ *
+ * A thread inherits the events if its creator was open when it was made; the rings tell, by a FORK
+ * record. The kernel copies the creator's events before it writes the record. If the creator was
+ * being opened in between, the thread doesn't inherit although a record says so. Such a thread is
+ * doubtful, and told as missed: to open it would perhaps observe it twice. There is no limit to the
+ * time in between, as the creator may lose its CPU, or copy much memory for a new process; so it is
+ * looked for after the start, too. It is the first one that a creator has a record of after it was
+ * opened, unless the creator was seen asleep before: no task sleeps interruptibly while it makes
+ * another one.
+ */
+#include "sample/session.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <stdlib.h>
+
+/* A creator that was never seen asleep may take so long. */
+#define LONGEST_MAKING_NS 1000000000u
+/* A FORK record, and one of lost records before it. */
+#define FORK_BYTES 128
+#define SCANS      3
+
+static int compare_tasks(const void *one, const void *other)
+{
+	pid_t a = ((const struct ps__session_task *)one)->tid;
+	pid_t b = ((const struct ps__session_task *)other)->tid;
+
+	return (a > b) - (a < b);
+}
+
+struct ps__session_task *ps__session_find_task(const struct ps_session *session, pid_t tid)
+{
+	const struct ps__session_lists *lists = &session->lists;
+	struct ps__session_task key = {.tid = tid};
+
+	return lists->task_count ? bsearch(&key, lists->tasks, lists->task_count,
+	                                   sizeof *lists->tasks, compare_tasks)
+	                         : NULL;
+}
+
+int ps__session_note_task(struct ps_session *session, pid_t tid, struct ps__session_task **out)
+{
+	struct ps__session_lists *lists = &session->lists;
+
+	*out = ps__session_find_task(session, tid);
+	if (*out)
+		return PS_OK;
+	struct ps__session_task *tasks =
+	    ps__vector_reserve(lists->tasks, lists->task_count, lists->task_count + 1,
+	                       &lists->task_room, sizeof *tasks);
+	if (!tasks)
+		return ps__fail_memory("the threads of a session");
+	lists->tasks = tasks;
+	size_t at = lists->task_count++;
+	for (; at > 0 && tasks[at - 1].tid > tid; at--)
+		tasks[at] = tasks[at - 1];
+	tasks[at] = (struct ps__session_task){
+	    .tid = tid, .since_ns = ps__os_now_ns(), .listing = lists->listings};
+	*out = &tasks[at];
+	return PS_OK;
+}
+
+/* Was the task being made when its creator was opened? */
+static bool may_be_cut(struct ps__session_task *creator, const struct ps_record *fork)
+{
+	uint64_t first_ns = creator->first_fork_ns;
+
+	if (fork->time < creator->since_ns)
+		return true;
+	/* Rings are not read in the order of time. */
+	if (first_ns && fork->time > first_ns)
+		return false;
+	creator->first_fork_ns = fork->time;
+	return fork->time <
+	       (creator->settled_ns ? creator->settled_ns : creator->since_ns + LONGEST_MAKING_NS);
+}
+
+static enum ps__session_known known_by_creator(const struct ps_session *session,
+                                               const struct ps_record *fork)
+{
+	struct ps__session_task *creator =
+	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
+
+	if (creator && creator->known == PS__KNOWN_OPENED && may_be_cut(creator, fork))
+		return PS__KNOWN_DOUBTFUL;
+	return PS__KNOWN_INHERITS;
+}
+
+static int note_fork(struct ps_session *session, const struct ps_record *fork)
+{
+	struct ps__session_task *task;
+	enum ps__session_known known = known_by_creator(session, fork);
+	int result = ps__session_note_task(session, (pid_t)fork->tid, &task);
+
+	if (result != PS_OK)
+		return result;
+	/* Opened nevertheless, because the record took so long: it may be observed twice. */
+	task->known = task->known == PS__KNOWN_OPENED ? PS__KNOWN_DOUBTFUL : known;
+	task->creator = (pid_t)fork->body.other.tid;
+	return PS_OK;
+}
+
+static int note_record(struct ps_session *session, const void *bytes, size_t size_bytes)
+{
+	size_t event = ps__session_find_event(session, bytes, size_bytes);
+	const struct perf_event_header *header = bytes;
+	struct ps_record record;
+
+	if (event == PS__SESSION_NO_EVENT ||
+	    (header->type != PERF_RECORD_FORK && header->type != PERF_RECORD_EXIT) ||
+	    ps_record_parse(&session->lists.events[event].config, bytes, size_bytes, &record) !=
+	        PS_OK)
+		return PS_OK;
+	if (header->type == PERF_RECORD_FORK)
+		return note_fork(session, &record);
+	struct ps__session_task *task = ps__session_find_task(session, (pid_t)record.tid);
+	/* The record of what a doubtful one made may come later, from another ring. */
+	if (task && task->known != PS__KNOWN_DOUBTFUL)
+		task->known = PS__KNOWN_ENDED;
+	return PS_OK;
+}
+
+void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork)
+{
+	struct ps__session_task *task = ps__session_find_task(session, (pid_t)fork->tid);
+	struct ps__session_task *creator =
+	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
+
+	/* The record took so long that the thread was opened: it may be observed twice. Later its
+	 * number is another one's. */
+	if (task && task->known == PS__KNOWN_OPENED &&
+	    fork->time < task->since_ns + LONGEST_MAKING_NS)
+		task->known = PS__KNOWN_DOUBTFUL;
+	if (!creator || creator->known != PS__KNOWN_OPENED || !may_be_cut(creator, fork))
+		return;
+	/* Without memory for it the creator is named in its place. */
+	if (ps__session_note_task(session, (pid_t)fork->tid, &task) != PS_OK)
+		task = creator;
+	task->known = PS__KNOWN_DOUBTFUL;
+}
+
+void ps__session_note_exit(struct ps_session *session, const struct ps_record *exit)
+{
+	struct ps__session_task *task;
+
+	if (!ps__task_has_ended((pid_t)exit->tid) &&
+	    ps__session_note_task(session, (pid_t)exit->tid, &task) == PS_OK)
+		task->known = PS__KNOWN_DOUBTFUL;
+}
+
+/* A task without a FORK record, for which no events were opened, may have inherited the leader
+ * before it had a ring. Then its own FORK records come, and nothing is observed. */
+static bool is_traced(const struct ps__session_task *task)
+{
+	return task->creator || task->is_opened;
+}
+
+/* True: it has become doubtful. */
+static bool take_doubt(const struct ps_session *session, struct ps__session_task *task)
+{
+	const struct ps__session_task *creator = ps__session_find_task(session, task->creator);
+
+	if (task->may_lack)
+		return false;
+	task->may_lack = task->known == PS__KNOWN_DOUBTFUL ||
+	                 (task->creator && (!creator || creator->may_lack || !is_traced(creator)));
+	if (task->may_lack && task->known == PS__KNOWN_INHERITS)
+		task->known = PS__KNOWN_DOUBTFUL;
+	return task->may_lack;
+}
+
+/* What a doubtful task makes is as doubtful. Its record is found in another ring, perhaps before
+ * that of its creator. */
+static void spread_doubt(struct ps_session *session)
+{
+	struct ps__session_lists *lists = &session->lists;
+	bool has_spread;
+
+	do {
+		has_spread = false;
+		for (size_t i = 0; i < lists->task_count; i++)
+			has_spread |= take_doubt(session, &lists->tasks[i]);
+	} while (has_spread);
+}
+
+static bool has_orphan(const struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.task_count; i++) {
+		pid_t creator = session->lists.tasks[i].creator;
+		if (creator && !ps__session_find_task(session, creator))
+			return true;
+	}
+	return false;
+}
+
+/* Looks at what is new in the rings, and leaves it there for the listener. */
+static int scan_once(struct ps_session *session)
+{
+	struct ps__session_lists *lists = &session->lists;
+	int result = PS_OK;
+
+	for (size_t i = 0; result == PS_OK && i < lists->ring_count; i++) {
+		struct ps__ring ring = lists->rings[i].ring;
+		const void *bytes;
+		size_t size_bytes;
+		ring.seen = lists->rings[i].scanned;
+		while (result == PS_OK && ps__ring_first(&ring, session->scratch, &bytes,
+		                                         &size_bytes) == PS__RING_RECORD) {
+			result = note_record(session, bytes, size_bytes);
+			ring.seen += size_bytes;
+		}
+		lists->rings[i].scanned = ring.seen;
+	}
+	return result;
+}
+
+/* A task's record is written before it makes another one, but may come to a ring just after that
+ * one was looked at. */
+int ps__session_scan_rings(struct ps_session *session)
+{
+	int result = scan_once(session);
+
+	for (int again = 0; result == PS_OK && again < SCANS && has_orphan(session); again++)
+		result = scan_once(session);
+	spread_doubt(session);
+	return result;
+}
+
+bool ps__session_lost_forks(const struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.ring_count; i++) {
+		const struct ps__session_ring *ring = &session->lists.rings[i];
+		if (ring->scanned - ring->ring.seen + FORK_BYTES > ring->ring.data_bytes)
+			return true;
+	}
+	return false;
+}
