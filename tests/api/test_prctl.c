@@ -61,13 +61,14 @@ static bool is_flagged(const struct ps_value *value)
 	return value->flags & PS_VALUE_INTERRUPTED;
 }
 
-/* Can what is allowed for (src/eventset/interruption.c) be as long as the gap? 100 us for each
- * switch, four times what starting took, a sixteenth of the time; and the time that a hypervisor
- * takes away is enabled time, but no processor time. */
+/* Can what is allowed for (src/eventset/interruption.c) be as long as the gap? 10 ms for switches,
+ * and 100 us for each, four times what starting took, a sixteenth of the time; and the time that a
+ * hypervisor takes away is enabled time, but no processor time. */
 static bool may_hide_the_gap(const struct ps_value *value, long switches, long long start_ns)
 {
 	long long stolen_ns = (long long)value->enabled_ns - OFF_NS;
-	long long allowed_ns = switches * 100000LL + 4 * start_ns + 2 * OFF_NS / 16;
+	long long allowed_ns =
+	    (switches > 0 ? 10000000 : 0) + switches * 100000LL + 4 * start_ns + 2 * OFF_NS / 16;
 
 	return allowed_ns + stolen_ns > OFF_NS * 9 / 10;
 }

@@ -90,7 +90,6 @@ START_TEST(work_while_the_set_is_stopped_is_no_interruption)
 }
 END_TEST
 
-/* A switch is processor time, too, and as slow as the machine. _i: is it slow? */
 static ssize_t (*fake_read)(int fd, void *buffer, size_t size_bytes);
 
 /* A hypervisor takes the CPU away behind the read, when the counters have been stopped. */
@@ -121,6 +120,25 @@ START_TEST(a_long_fetch_behind_the_stop_is_no_interruption)
 }
 END_TEST
 
+/* A hypervisor takes the CPU away in the midst of a switch: the kernel calls that processor time,
+ * and no counter is on. _i: was there a switch? */
+START_TEST(a_stall_in_a_switch_is_no_interruption)
+{
+	struct ps_eventset *set = begin();
+
+	switches += _i;
+	pass(60 * MILLISECOND, 40 * MILLISECOND, 30 * MILLISECOND);
+	ck_assert_int_eq(stop(set), !_i);
+	/* More than a stall is told all the same. */
+	check_ok(ps_start(set));
+	switches += _i;
+	pass(60 * MILLISECOND, 50 * MILLISECOND, 30 * MILLISECOND);
+	ck_assert(stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A switch is processor time, too, and as slow as the machine. _i: is it slow? */
 START_TEST(switches_may_take_as_long_as_starts)
 {
 	struct ps_eventset *set = begin();
@@ -128,7 +146,7 @@ START_TEST(switches_may_take_as_long_as_starts)
 	set->counters.backend->run.start_ns =
 	    _i ? set->counters.backend->instances * MILLISECOND / 4 : 0;
 	switches += 10;
-	pass(100 * MILLISECOND, 40 * MILLISECOND, 30 * MILLISECOND);
+	pass(100 * MILLISECOND, 50 * MILLISECOND, 30 * MILLISECOND);
 	ck_assert_int_eq(stop(set), !_i);
 	ps_eventset_destroy(set);
 }
@@ -154,6 +172,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, time_without_counting_is_flagged_at_the_stop);
 	tcase_add_test(tests, sleep_and_context_switches_are_no_interruption);
 	tcase_add_test(tests, a_long_fetch_behind_the_stop_is_no_interruption);
+	tcase_add_loop_test(tests, a_stall_in_a_switch_is_no_interruption, 0, 2);
 	tcase_add_loop_test(tests, switches_may_take_as_long_as_starts, 0, 2);
 	tcase_add_test(tests, what_was_missed_is_0_nowhere);
 	tcase_add_test(tests, work_while_the_set_is_stopped_is_no_interruption);
