@@ -136,7 +136,7 @@ START_TEST(components_without_a_count_are_shown_on_request)
 	ck_assert_ptr_nonnull(strstr(text, ",exclusive,Package,2,2,Package 2,page-faults,0,"));
 	free(text);
 	text = report_text(PS_FORMAT_JSON, &options);
-	ck_assert_ptr_nonnull(strstr(text, "Package 2"));
+	ck_assert_ptr_nonnull(strstr(text, "\"Package 2\", \"exclusive\": {\"page-faults\": 0, "));
 	ck_assert_ptr_null(strstr(strstr(text, "Package 2"), "\"page-faults\": null"));
 	free(text);
 	regions_end();

@@ -23,7 +23,7 @@ static void mix_all(void)
 	}
 }
 
-static void run_mixed(void)
+static void begin_solve(void)
 {
 	now_ns = 1000000 * US;
 	fake_set_clock(now_ns, 0);
@@ -32,6 +32,11 @@ static void run_mixed(void)
 	regions_begin(EVENT, "task-clock", NULL);
 	check_ok(ps_profile_join(regions.profile));
 	check_ok(ps_region_enter(region("solve")));
+}
+
+static void run_mixed(void)
+{
+	begin_solve();
 	work(0, 300, 750);
 	work(2, 100, 250);
 	check_ok(ps_region_leave(region("solve")));
@@ -39,7 +44,25 @@ static void run_mixed(void)
 	mix_all();
 }
 
-static char *report_by(unsigned types)
+/* As if migration records were lost on CPU 0: the counts of the path below are somewhere. */
+static void run_with_inner_somewhere(void)
+{
+	begin_solve();
+	work(2, 100, 250);
+	work(0, 100, 5);
+	check_ok(ps_region_enter(region("inner")));
+	work(0, 300, 750);
+	check_ok(ps_region_leave(region("inner")));
+	check_ok(ps_region_leave(region("solve")));
+	take_paths();
+	struct ps_path *inner = regions.paths->root->child->child;
+	ck_assert_ptr_null(inner->parts->next);
+	inner->doubt |= PS__HAS_UNSPLIT;
+	for (struct ps__part *part = inner->parts; part; part = part->next)
+		part->values[0].attribution = PS_ATTRIBUTION_LAST_CPU;
+}
+
+static char *export_by(enum ps_format format, unsigned types)
 {
 	struct ps_paths_options options = options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND);
 	size_t bytes;
@@ -48,9 +71,14 @@ static char *report_by(unsigned types)
 
 	options.metric_count = 1;
 	options.types = types;
-	check_ok(ps_paths_export(regions.paths, PS_FORMAT_TEXT, &options, stream));
+	check_ok(ps_paths_export(regions.paths, format, &options, stream));
 	fclose(stream);
 	return text;
+}
+
+static char *report_by(unsigned types)
+{
+	return export_by(PS_FORMAT_TEXT, types);
 }
 
 /* The text from this line on. */
@@ -115,6 +143,46 @@ START_TEST(the_sum_of_all_shares_is_none)
 }
 END_TEST
 
+/* The CSV's attribution of a sum is that of ps_path_value. */
+static void check_label(const char *csv, const struct ps_path *path, enum ps_share share, int cpu)
+{
+	struct ps_component *component =
+	    ps_thread_component(ps_topology_thread(scene.topology, cpu));
+	char begin[100], expected[200];
+	struct ps_value value;
+
+	check_ok(ps_path_value(path, component, EVENT, share, &value));
+	snprintf(begin, sizeof begin, ",%s,Thread,%d,%d,Thread %d," EVENT ",%lld,count,counted,",
+	         share == PS_SHARE_EXCLUSIVE ? "exclusive" : "inclusive", cpu, cpu, cpu,
+	         value.value);
+	snprintf(expected, sizeof expected, "%s%s,", begin, ps_attribution_name(value.attribution));
+	ck_assert_msg(strstr(csv, expected) != NULL, "there is no %s", expected);
+}
+
+START_TEST(a_path_below_that_is_somewhere_leaves_no_inclusive_share_exact)
+{
+	struct ps_value value;
+
+	run_with_inner_somewhere();
+	const struct ps_path *solve = ps_path_child(ps_paths_root(regions.paths));
+	char *csv = export_by(PS_FORMAT_CSV, PS_TYPE_BIT(PS_COMPONENT_THREAD));
+	/* The inner path has no part on CPU 2, and may have counts there. */
+	check_ok(ps_path_value(solve, ps_thread_component(ps_topology_thread(scene.topology, 2)),
+	                       EVENT, PS_SHARE_INCLUSIVE, &value));
+	ck_assert_int_eq(value.value, 250);
+	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_LAST_CPU);
+	char *rows = strstr(csv, "\r\nsolve,");
+	ck_assert_ptr_nonnull(rows);
+	for (int cpu = 0; cpu <= 2; cpu += 2) {
+		check_label(rows, solve, PS_SHARE_INCLUSIVE, cpu);
+		check_label(rows, solve, PS_SHARE_EXCLUSIVE, cpu);
+		check_label(csv, ps_paths_root(regions.paths), PS_SHARE_INCLUSIVE, cpu);
+	}
+	free(csv);
+	regions_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report of mixed counts");
@@ -123,5 +191,6 @@ int main(void)
 	tcase_add_test(tests, the_share_of_a_hardware_thread_is_an_estimate);
 	tcase_add_test(tests, the_share_of_a_package_is_an_estimate_if_there_are_two);
 	tcase_add_test(tests, the_sum_of_all_shares_is_none);
+	tcase_add_test(tests, a_path_below_that_is_somewhere_leaves_no_inclusive_share_exact);
 	return scene_run(suite);
 }
