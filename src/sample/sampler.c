@@ -19,6 +19,18 @@
 /* So that no sum of sizes overflows; the kernel's limits are lower. */
 #define LARGEST_RING (SIZE_MAX / 4)
 
+int ps__sampler_check_probe(const struct ps_attr *attr)
+{
+	if (!ps__event_has_text(&attr->event))
+		return PS_OK;
+	/* The kernel would look for the text in the memory of the task that forks. */
+	return ps__fail(PS_ECOMBO,
+	                "'%s': copies of this probe would make each fork and pthread_create of a "
+	                "task that inherits it fail (EFAULT)%s",
+	                attr->event.name,
+	                attr->event.kernel_side ? ": give addr= instead of func=" : "");
+}
+
 static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 {
 	const char *name = attr->event.name;
@@ -40,7 +52,7 @@ static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 		                "'%s': inherit needs a CPU: the kernel has no ring for all CPUs; "
 		                "make a sampler for each",
 		                name);
-	return PS_OK;
+	return attr->event.attr.inherit && tid != -1 ? ps__sampler_check_probe(attr) : PS_OK;
 }
 
 int ps__sampler_check_fields(const struct ps_attr *attr)

@@ -130,7 +130,10 @@ int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr)
 	if (result != PS_OK)
 		return result;
 	follow(&copy->event.attr, &sampler->attr->event.attr);
-	result = open_member(sampler, attr, copy);
+	if (copy->event.attr.inherit && sampler->place.pid != -1)
+		result = ps__sampler_check_probe(copy);
+	if (result == PS_OK)
+		result = open_member(sampler, attr, copy);
 	ps_attr_destroy(copy);
 	return result;
 }

@@ -172,14 +172,10 @@ static int check_event(const struct ps_attr *attr)
 		return ps__fail(PS_ECOMBO,
 		                "'%s' counts for a %s, not for a task: a session can't have it",
 		                name, ps_scope_name(attr->event.scope));
-	/* Each fork of the process would fail: the kernel would look for the text in its memory. */
-	if (ps__event_has_text(&attr->event))
-		return ps__fail(PS_ECOMBO,
-		                "'%s': tasks inherit the events of a session, and the copies of "
-		                "this probe would make each fork and pthread_create of the process "
-		                "fail (EFAULT)%s",
-		                name,
-		                attr->event.kernel_side ? ": give addr= instead of func=" : "");
+	/* Tasks inherit the events of a session. */
+	int result = ps__sampler_check_probe(attr);
+	if (result != PS_OK)
+		return result;
 	if (words->write_backward)
 		field = "write_backward";
 	else if (words->enable_on_exec)

@@ -50,11 +50,11 @@ int ps__session_take_stop(const struct ps_session *session, short revents)
 	const struct ps__session_stop *stop = &session->stop;
 	char byte;
 
-	if (!revents)
-		return PS_OK;
-	/* Hung up: the other end was closed. */
+	/* A file of the program may never wake the reader. Hung up: the other end was closed. */
 	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0))
 		return ps__session_fail_closed();
+	if (!revents)
+		return PS_OK;
 	return ps__os.read(stop->ends[0], &byte, 1) == 1 ? PS_ENOTRUN : PS_OK;
 }
 

@@ -134,6 +134,32 @@ START_TEST(the_programs_files_under_closed_numbers_are_left_alone)
 }
 END_TEST
 
+/* An idle pipe under the session's numbers wakes nobody. */
+START_TEST(the_reader_notices_that_its_descriptors_were_closed)
+{
+	struct ps_session_options options = options_of(0);
+	bool was_open[NUMBERS];
+	int ends[2];
+
+	note_numbers(was_open);
+	struct ps_session *session = new_session(&options, 0, 1);
+	check_ok(ps_session_start(session));
+	ck_assert_int_eq(pipe(ends), 0);
+	for (int number = 0; number < NUMBERS; number++) {
+		if (!was_open[number] && number != ends[0] && number != ends[1] &&
+		    fcntl(number, F_GETFD) >= 0)
+			ck_assert_int_eq(dup2(ends[0], number), number);
+	}
+	ck_assert_int_eq(ps_session_run(session), PS_ECLOST);
+	ck_assert_int_eq(ps_session_poll(session, -1), PS_ECLOST);
+	ps_session_destroy(session);
+	for (int number = 0; number < NUMBERS; number++) {
+		if (!was_open[number])
+			close(number);
+	}
+}
+END_TEST
+
 /* The kernel gives a new pipe the numbers of the old one. */
 START_TEST(a_session_leaves_the_one_that_was_made_under_its_numbers_alone)
 {
@@ -306,6 +332,7 @@ int main(void)
 
 	tcase_add_test(tests, what_the_program_puts_under_a_closed_number_is_not_read);
 	tcase_add_loop_test(tests, the_programs_files_under_closed_numbers_are_left_alone, 0, 2);
+	tcase_add_test(tests, the_reader_notices_that_its_descriptors_were_closed);
 	tcase_add_test(tests, a_session_leaves_the_one_that_was_made_under_its_numbers_alone);
 	tcase_add_test(tests, too_few_descriptors_are_refused_with_nothing_left_open);
 	tcase_add_test(tests, closed_descriptors_keep_their_events_and_the_inheritance);

@@ -49,6 +49,27 @@ static void refuse(struct ps_sampler *sampler, const struct ps_attr *attr, int c
 	ck_assert_uint_eq(sampler->member_count, 0);
 }
 
+/* Its copies would make forks fail, as those of the sampler's own event would. */
+START_TEST(a_probe_by_text_is_no_member_that_tasks_inherit)
+{
+	struct ps_attr *leader = attr_of_leader(), *probe;
+	struct ps_sampler *sampler = NULL;
+
+	fake_add_pmu(7, 1);
+	fake_file("/sys/bus/event_source/devices/uprobe/type", "7\n");
+	probe = member("uprobe/path=/x,offset=1/");
+	check_ok(ps_attr_set(leader, PS_ATTR_INHERIT, 1));
+	check_ok(ps_sampler_create(&sampler, leader, 0, 0, 0));
+	refuse(sampler, probe, PS_ECOMBO, "fail (EFAULT)");
+	ps_sampler_destroy(sampler);
+	check_ok(ps_sampler_create(&sampler, leader, -1, 0, 0));
+	check_ok(ps_sampler_add(sampler, probe));
+	ps_sampler_destroy(sampler);
+	ps_attr_destroy(leader);
+	ps_attr_destroy(probe);
+}
+END_TEST
+
 START_TEST(a_member_follows_the_samplers_event)
 {
 	struct ps_attr *attr = attr_of_leader();
@@ -211,6 +232,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "sampler group");
 
 	tcase_add_test(tests, a_member_follows_the_samplers_event);
+	tcase_add_test(tests, a_probe_by_text_is_no_member_that_tasks_inherit);
 	tcase_add_loop_test(tests, the_group_is_read_in_order, 0, 4);
 	tcase_add_test(tests, what_can_not_be_a_member_is_refused);
 	tcase_add_test(tests, a_full_pmu_is_told_from_an_event_that_is_none);

@@ -179,6 +179,7 @@ static const struct refusal {
     {"page-faults", PS_ATTR_CONFIG4, 99, 0, -1, 0, PS_ENOSUPP, "too old for config4"},
     {"cycles", PS_ATTR_MMAP, 0, 0, -1, 0, PS_ENOSUPP, "not available on this machine"},
     {"energy/event=1/", PS_ATTR_MMAP, 0, 0, -1, 0, PS_ECOMBO, "counts for a package"},
+    {"uprobe/path=/x,offset=1/", PS_ATTR_INHERIT, 1, 0, 0, 0, PS_ECOMBO, "fail (EFAULT)"},
 };
 
 START_TEST(what_can_not_be_sampled_is_refused)
@@ -193,6 +194,8 @@ START_TEST(what_can_not_be_sampled_is_refused)
 	fake_file("/sys/bus/event_source/devices/energy/type", "30\n");
 	fake_file("/sys/bus/event_source/devices/energy/cpumask", "0\n");
 	fake_file("/sys/bus/event_source/devices/energy/format/event", "config:0-7\n");
+	fake_add_pmu(7, 1);
+	fake_file("/sys/bus/event_source/devices/uprobe/type", "7\n");
 	attr = new_attr(refusal->event);
 	check_ok(ps_attr_set(attr, refusal->field, refusal->value));
 	check_fails(
