@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What things are called in the text output. It is plain ASCII, whatever a
- * foreign file or an event's name holds.
+ * foreign file or an event's name holds. The words of an attribution are in known.c.
  */
 #include "output/label.h"
 
