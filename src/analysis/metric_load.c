@@ -17,7 +17,8 @@
 
 #define SUFFIX ".metrics"
 /* A larger file is none of metrics. */
-#define MOST_BYTES ((size_t)1 << 20)
+#define MOST_BYTES  ((size_t)1 << 20)
+#define USUAL_BYTES ((size_t)1 << 14)
 
 static int load_fail(const char *path, int error)
 {
@@ -64,11 +65,23 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
+/* *text: the caller's, whatever is returned: the length, or -errno. */
+static ssize_t read_text(const char *path, size_t room_bytes, char **text)
+{
+	*text = ps__os_calloc(room_bytes, 1);
+	return *text ? ps__os_read_file(path, *text, room_bytes) : -ENOMEM;
+}
+
 static int load_file(const char *path)
 {
-	char *text = ps__os_calloc(MOST_BYTES + 1, 1);
-	ssize_t length = text ? ps__os_read_file(path, text, MOST_BYTES + 1) : -ENOMEM;
+	char *text;
+	ssize_t length = read_text(path, USUAL_BYTES, &text);
 	int result = PS_OK;
+
+	if (length == -EFBIG) {
+		ps__os_free(text);
+		length = read_text(path, MOST_BYTES + 1, &text);
+	}
 
 	if (length < 0)
 		result = load_fail(path, (int)-length);

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ONE "group one: a\nmetric first: b\n page\\-faults\n"
-#define TWO "group two: a\nmetric second: b\n page\\-faults\n"
+#define ONE  "group one: a\nmetric first: b\n page\\-faults\n"
+#define TWO  "group two: a\nmetric second: b\n page\\-faults\n"
+#define TAIL "metric last: b\n page\\-faults\n"
 
 static bool is_there(const char *metric)
 {
@@ -64,6 +65,26 @@ START_TEST(what_cannot_be_read_is_told)
 	check_fails(ps_metric_load("/sys/m/a.metrics"), PS_EINVAL);
 	check_detail("larger than 1 MiB");
 	free(large);
+}
+END_TEST
+
+/* The longest that is taken, and one that just doesn't fit into the usual room. */
+START_TEST(a_long_file_is_read_whole)
+{
+	static const size_t lengths[] = {(1 << 14) - 1, 1 << 14, 1 << 20};
+	size_t length = lengths[_i];
+	char *text = malloc(length + 1);
+
+	memset(text, '\n', length);
+	memcpy(text, ONE, strlen(ONE));
+	memcpy(text + length - strlen(TAIL), TAIL, strlen(TAIL) + 1);
+	fake_file("/sys/m/a.metrics", text);
+	check_ok(ps_metric_load("/sys/m/a.metrics"));
+	ck_assert(is_there("first"));
+	ck_assert(is_there("last"));
+	check_ok(ps_metric_undefine("first"));
+	check_ok(ps_metric_undefine("last"));
+	free(text);
 }
 END_TEST
 
@@ -360,6 +381,7 @@ int main(void)
 	tcase_add_test(tests, a_folder_has_files_of_metrics);
 	tcase_add_test(tests, one_file_that_is_wrong_leaves_the_others);
 	tcase_add_test(tests, what_cannot_be_read_is_told);
+	tcase_add_loop_test(tests, a_long_file_is_read_whole, 0, 3);
 	tcase_add_test(tests, each_call_that_fails_is_told);
 	tcase_add_test(tests, the_users_folder_is_told_if_it_is_there_and_cannot_be_read);
 	tcase_add_test(tests, the_users_folder_and_variable_are_read);
