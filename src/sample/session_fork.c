@@ -86,7 +86,8 @@ static enum ps__session_known known_by_creator(const struct ps_session *session,
 	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	if (creator && creator->known == PS__KNOWN_OPENED && may_be_cut(creator, fork))
+	/* Its end may be found first, in another ring. */
+	if (creator && creator->is_opened && may_be_cut(creator, fork))
 		return PS__KNOWN_DOUBTFUL;
 	return PS__KNOWN_INHERITS;
 }
@@ -99,6 +100,9 @@ static int note_fork(struct ps_session *session, const struct ps_record *fork)
 
 	if (result != PS_OK)
 		return result;
+	/* Each event that asks for such records writes one: the first one tells. */
+	if (task->known == PS__KNOWN_DOUBTFUL && task->creator == (pid_t)fork->body.other.tid)
+		return PS_OK;
 	/* Opened nevertheless, because the record took so long: it may be observed twice. */
 	task->known = task->known == PS__KNOWN_OPENED ? PS__KNOWN_DOUBTFUL : known;
 	task->creator = (pid_t)fork->body.other.tid;
@@ -154,24 +158,25 @@ void ps__session_note_exit(struct ps_session *session, const struct ps_record *e
 }
 
 /* A task without a FORK record, for which no events were opened, may have inherited the leader
- * before it had a ring. Then its own FORK records come, and nothing is observed. */
+ * before the leader had a ring. Then its own FORK records come, and nothing is observed. */
 static bool is_traced(const struct ps__session_task *task)
 {
-	return task->creator || task->is_opened;
+	return task && (task->creator || task->is_opened);
 }
 
 /* True: it has become doubtful. */
 static bool take_doubt(const struct ps_session *session, struct ps__session_task *task)
 {
 	const struct ps__session_task *creator = ps__session_find_task(session, task->creator);
+	bool is_new = !task->may_lack;
 
-	if (task->may_lack)
-		return false;
-	task->may_lack = task->known == PS__KNOWN_DOUBTFUL ||
-	                 (task->creator && (!creator || creator->may_lack || !is_traced(creator)));
+	if (task->creator && (!is_traced(creator) || creator->may_lack))
+		task->may_lack = true;
+	if (task->known == PS__KNOWN_DOUBTFUL)
+		task->may_lack = true;
 	if (task->may_lack && task->known == PS__KNOWN_INHERITS)
 		task->known = PS__KNOWN_DOUBTFUL;
-	return task->may_lack;
+	return is_new && task->may_lack;
 }
 
 /* What a doubtful task makes is as doubtful. Its record is found in another ring, perhaps before
@@ -192,7 +197,7 @@ static bool has_orphan(const struct ps_session *session)
 {
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		pid_t creator = session->lists.tasks[i].creator;
-		if (creator && !ps__session_find_task(session, creator))
+		if (creator && !is_traced(ps__session_find_task(session, creator)))
 			return true;
 	}
 	return false;

@@ -51,7 +51,7 @@ int ps__session_take_stop(const struct ps_session *session, short revents)
 	char byte;
 
 	/* A file of the program may never wake the reader. Hung up: the other end was closed. */
-	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0))
+	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0) || !is_own(stop, 1))
 		return ps__session_fail_closed();
 	if (!revents)
 		return PS_OK;

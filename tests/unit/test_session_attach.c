@@ -25,6 +25,29 @@ static void put_fork(const struct ps_session *session, uint32_t tid, uint32_t cr
 	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_FORK, 0, words, 7));
 }
 
+/* A session whose threads, 4711 and 4712, were seen in this state. */
+static struct ps_session *started_in_state(const struct ps_session_options *options, char state)
+{
+	struct ps_session *session = NULL;
+	char stat[64];
+
+	make_process();
+	snprintf(stat, sizeof stat, "4711 (solver) %c 1 0 0 0 0 0 0 0\n", state);
+	fake_file("/proc/4711/task/4711/stat", stat);
+	snprintf(stat, sizeof stat, "4712 (a ) b) %c 1 0 0 0 0 0 0 0\n", state);
+	fake_file("/proc/4712/task/4712/stat", stat);
+	check_ok(start_with(&session, options));
+	return session;
+}
+
+static uint64_t opened_ns(const struct ps_session *session, pid_t tid)
+{
+	const struct ps__session_task *task = ps__session_find_task(session, tid);
+
+	ck_assert_ptr_nonnull(task);
+	return task->since_ns;
+}
+
 /* Its FORK record has found no room: to open it would perhaps observe it twice. */
 START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
 {
@@ -109,6 +132,54 @@ START_TEST(heirs_of_a_doubtful_thread_are_doubtful)
 }
 END_TEST
 
+/* Each event that asks for records of tasks writes one. _i: in which look the second one is found
+ */
+START_TEST(a_second_record_takes_no_doubt_away)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started_in_state(&options, 'R');
+	uint64_t from_ns = opened_ns(session, PROCESS);
+	pid_t missed = 0;
+
+	fake_task(5000, "solver", 3);
+	show_thread(5000);
+	put_fork(session, 5000, PROCESS, from_ns + 10);
+	if (_i == 1)
+		check_fails(ps__session_attach(session), PS_PARTIAL);
+	put_fork(session, 5000, PROCESS, from_ns + 11);
+	check_fails(ps__session_attach(session), PS_PARTIAL);
+	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
+	ck_assert_int_eq(missed, 5000);
+	ps_session_destroy(session);
+}
+END_TEST
+
+/* It has ended on another CPU, whose ring is looked at first. */
+START_TEST(a_creator_may_have_ended_before_its_record_is_found)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started_in_state(&options, 'R');
+	uint64_t from_ns = opened_ns(session, PROCESS + 1);
+	uint64_t ended[] = {UINT64_C(4711) << 32 | (PROCESS + 1),
+	                    UINT64_C(4711) << 32 | (PROCESS + 1),
+	                    from_ns + 20,
+	                    UINT64_C(4711) << 32 | (PROCESS + 1),
+	                    from_ns + 20,
+	                    0,
+	                    instance_of(session, 1)->id};
+	pid_t missed = 0;
+
+	fake_task(5000, "solver", 3);
+	show_thread(5000);
+	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_EXIT, 0, ended, 7));
+	put_fork(session, 5000, PROCESS + 1, from_ns + 10);
+	check_fails(ps__session_attach(session), PS_PARTIAL);
+	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
+	ck_assert_int_eq(missed, 5000);
+	ps_session_destroy(session);
+}
+END_TEST
+
 /* Such a thread has inherited the leader alone, before it had a ring: its heirs have records, and
  * no event that counts. _i: 1: it has ended before it was in a list. */
 START_TEST(heirs_of_a_thread_without_a_record_are_doubtful)
@@ -130,29 +201,6 @@ START_TEST(heirs_of_a_thread_without_a_record_are_doubtful)
 	ps_session_destroy(session);
 }
 END_TEST
-
-/* A session whose threads, 4711 and 4712, were seen in this state. */
-static struct ps_session *started_in_state(const struct ps_session_options *options, char state)
-{
-	struct ps_session *session = NULL;
-	char stat[64];
-
-	make_process();
-	snprintf(stat, sizeof stat, "4711 (solver) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4711/task/4711/stat", stat);
-	snprintf(stat, sizeof stat, "4712 (a ) b) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4712/task/4712/stat", stat);
-	check_ok(start_with(&session, options));
-	return session;
-}
-
-static uint64_t opened_ns(const struct ps_session *session, pid_t tid)
-{
-	const struct ps__session_task *task = ps__session_find_task(session, tid);
-
-	ck_assert_ptr_nonnull(task);
-	return task->since_ns;
-}
 
 /* Reads the records; the number of those that are missed, and the first one. */
 static size_t missed_of(struct ps_session *session, pid_t *first)
@@ -332,6 +380,8 @@ int main(void)
 	tcase_add_test(tests, threads_that_end_before_they_can_be_opened_are_told);
 	tcase_add_loop_test(tests, heirs_of_a_doubtful_thread_are_doubtful, 0, 3);
 	tcase_add_loop_test(tests, heirs_of_a_thread_without_a_record_are_doubtful, 0, 2);
+	tcase_add_loop_test(tests, a_second_record_takes_no_doubt_away, 0, 2);
+	tcase_add_test(tests, a_creator_may_have_ended_before_its_record_is_found);
 	tcase_add_loop_test(tests, a_task_whose_program_is_not_observed_is_told, 0, 4);
 	tcase_add_loop_test(tests, a_thread_whose_making_outlasts_the_start_is_told, 0, 2);
 	tcase_add_loop_test(tests, a_creator_that_was_seen_asleep_makes_heirs, 0, 3);
