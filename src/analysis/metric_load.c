@@ -6,6 +6,7 @@
 #include "base/proc_status.h"
 #include "base/vector.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -65,23 +66,48 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
-/* *text: the caller's, whatever is returned: the length, or -errno. */
-static ssize_t read_text(const char *path, size_t room_bytes, char **text)
+/* *text: the caller's, whatever is returned. A pipe can be read only once, so what doesn't fit into
+ * the usual room is read on. */
+static ssize_t read_on(int fd, char **text)
 {
-	*text = ps__os_calloc(room_bytes, 1);
-	return *text ? ps__os_read_file(path, *text, room_bytes) : -ENOMEM;
+	char *usual = *text;
+	ssize_t length = ps__os_read_whole(fd, usual, USUAL_BYTES);
+
+	if (length < (ssize_t)USUAL_BYTES)
+		return length;
+	*text = ps__os_calloc(MOST_BYTES + 1, 1);
+	if (*text)
+		memcpy(*text, usual, USUAL_BYTES);
+	ps__os_free(usual);
+	if (!*text)
+		return -ENOMEM;
+	length = ps__os_read_whole(fd, *text + USUAL_BYTES, MOST_BYTES + 1 - USUAL_BYTES);
+	if (length < 0)
+		return length;
+	return length == (ssize_t)(MOST_BYTES + 1 - USUAL_BYTES) ? -EFBIG
+	                                                         : length + (ssize_t)USUAL_BYTES;
+}
+
+/* *text: the caller's, whatever is returned: the length, or -errno. */
+static ssize_t read_text(const char *path, char **text)
+{
+	*text = ps__os_calloc(USUAL_BYTES, 1);
+	/* A named pipe that nobody writes to is empty. */
+	int fd = *text ? ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return *text ? -errno : -ENOMEM;
+	ssize_t length = read_on(fd, text);
+	ps__os.close(fd);
+	while (length > 0 && isspace((unsigned char)(*text)[length - 1]))
+		(*text)[--length] = '\0';
+	return length;
 }
 
 static int load_file(const char *path)
 {
 	char *text;
-	ssize_t length = read_text(path, USUAL_BYTES, &text);
+	ssize_t length = read_text(path, &text);
 	int result = PS_OK;
-
-	if (length == -EFBIG) {
-		ps__os_free(text);
-		length = read_text(path, MOST_BYTES + 1, &text);
-	}
 
 	if (length < 0)
 		result = load_fail(path, (int)-length);

@@ -375,9 +375,7 @@ __attribute__((cold)) ssize_t ps__os_read_again(int fd, void *buffer, size_t siz
 	return length;
 }
 
-/* Fills buffer from fd up to its end or to size_bytes. Returns the number of
- * bytes, or -errno. */
-static ssize_t os_read_whole(int fd, char *buffer, size_t size_bytes)
+ssize_t ps__os_read_whole(int fd, char *buffer, size_t size_bytes)
 {
 	size_t length = 0;
 
@@ -399,7 +397,7 @@ ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes)
 
 	if (fd < 0)
 		return -errno;
-	ssize_t length = os_read_whole(fd, buffer, size_bytes);
+	ssize_t length = ps__os_read_whole(fd, buffer, size_bytes);
 	ps__os.close(fd);
 	if (length < 0)
 		return length;

@@ -115,6 +115,9 @@ static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_byte
 /* The real read(2) of ps__os. */
 ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
 
+/* Fills buffer from fd up to its end or to size_bytes. Returns the number of bytes, or -errno. */
+ssize_t ps__os_read_whole(int fd, char *buffer, size_t size_bytes);
+
 /* Reads a small text file whole, NUL-terminated, without trailing newlines.
  * Returns its length, or -errno: -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
