@@ -95,6 +95,7 @@ struct ps__balance {
 	uint64_t stopped_ns; /* how long the set was stopped since then, */
 	uint64_t stop_ns;    /* and when it was stopped last */
 	uint64_t allowed_ns; /* what its starts and stops since then may have taken uncounted */
+	uint64_t stall_ns;   /* taken from the allowance for stalls */
 };
 
 /* The state of per-CPU counters: an instance for each CPU. */

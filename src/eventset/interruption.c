@@ -5,9 +5,9 @@
  * while the thread runs. So at ps_stop that time is held against the thread's processor time since
  * they were compared last. What the thread did while the set was stopped isn't known apart: as much
  * as that may be missing unnoticed. So may as much as a hypervisor took the CPU away: that is
- * enabled time, but no processor time. If the hypervisor tells no stolen time, that is both; but
- * in the midst of a switch it is processor time alone. Nothing tells this stall from an
- * interruption: one is allowed for if there were switches.
+ * enabled time, but no processor time. If the hypervisor tells no stolen time, it is processor
+ * time as well; and in the midst of a switch it is processor time alone. Nothing tells this stall
+ * from an interruption, so some are allowed for where there were switches.
  */
 #include "base/identity.h"
 #include "base/os.h"
@@ -28,8 +28,10 @@
 #define STOP_TOLERANCE_NS   50000u
 #define STOP_IN_STARTS      4u
 
-/* A hypervisor took the CPU away for 6 ms, and 3.6 ms were seen to be missing after switches. */
-#define STALL_NS 10000000u
+/* A hypervisor took the CPU away for 6 ms, and 3.6 ms were seen to be missing after switches. So
+ * much is allowed for in a second. */
+#define STALL_NS   10000000u
+#define STALL_PART 100u
 
 static uint64_t enabled_ns(const struct ps_eventset *set)
 {
@@ -40,8 +42,12 @@ static uint64_t enabled_ns(const struct ps_eventset *set)
  * time as of the last tick or switch, so the clock is read. */
 static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t now_ns)
 {
+	uint64_t over_ns = (now_ns - set->balance.wall_ns) / STALL_PART;
+	uint64_t stall_ns = set->balance.stall_ns;
+
 	set->balance =
 	    (struct ps__balance){.is_begun = true,
+	                         .stall_ns = stall_ns > over_ns ? stall_ns - over_ns : 0,
 	                         .wall_ns = now_ns,
 	                         .cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID),
 	                         .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
@@ -64,21 +70,19 @@ void ps__set_begin_balance(struct ps_eventset *set)
 		settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
 }
 
-/* What context switches may have taken uncounted. */
-static uint64_t switches_ns(uint64_t switches, uint64_t switch_ns)
+/* Takes what is missing from the allowance for stalls, if there was a switch. */
+static bool is_short(const struct ps__balance *before, struct ps__balance *now, uint64_t switch_ns)
 {
-	return switches > 0 ? STALL_NS + switches * switch_ns : 0;
-}
-
-static bool is_short(const struct ps__balance *before, const struct ps__balance *now,
-                     uint64_t switch_ns)
-{
+	uint64_t switches = now->switches - before->switches;
 	uint64_t ran_ns = now->cpu_ns - before->cpu_ns;
 	uint64_t explained_ns = now->enabled_ns - before->enabled_ns + before->stopped_ns +
 	                        before->allowed_ns + TOLERANCE_NS + ran_ns / TOLERANCE_PART +
-	                        switches_ns(now->switches - before->switches, switch_ns);
+	                        switches * switch_ns;
 
-	return ran_ns > explained_ns;
+	if (ran_ns <= explained_ns)
+		return false;
+	now->stall_ns += ran_ns - explained_ns;
+	return switches == 0 || now->stall_ns > STALL_NS;
 }
 
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)

@@ -138,6 +138,33 @@ START_TEST(a_stall_in_a_switch_is_no_interruption)
 }
 END_TEST
 
+/* What is missing again and again is no stall: that is seldom. */
+START_TEST(stalls_are_allowed_for_now_and_then)
+{
+	struct ps_eventset *set = begin();
+	int told = 0;
+
+	for (int run = 0; run < 5; run++) {
+		switches++;
+		pass(12 * MILLISECOND, 10 * MILLISECOND, 1 * MILLISECOND);
+		told += stop(set);
+		check_ok(ps_start(set));
+	}
+	ck_assert_int_ge(told, 3);
+	/* Without a switch: what was allowed for comes back. */
+	pass(2000 * MILLISECOND, 2000 * MILLISECOND, 2000 * MILLISECOND);
+	stop(set);
+	check_ok(ps_start(set));
+	pass(2000 * MILLISECOND, 20 * MILLISECOND, 20 * MILLISECOND);
+	stop(set);
+	check_ok(ps_start(set));
+	switches++;
+	pass(12 * MILLISECOND, 10 * MILLISECOND, 1 * MILLISECOND);
+	ck_assert(!stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* A switch is processor time, too, and as slow as the machine. _i: is it slow? */
 START_TEST(switches_may_take_as_long_as_starts)
 {
@@ -173,6 +200,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, sleep_and_context_switches_are_no_interruption);
 	tcase_add_test(tests, a_long_fetch_behind_the_stop_is_no_interruption);
 	tcase_add_loop_test(tests, a_stall_in_a_switch_is_no_interruption, 0, 2);
+	tcase_add_test(tests, stalls_are_allowed_for_now_and_then);
 	tcase_add_loop_test(tests, switches_may_take_as_long_as_starts, 0, 2);
 	tcase_add_test(tests, what_was_missed_is_0_nowhere);
 	tcase_add_test(tests, work_while_the_set_is_stopped_is_no_interruption);
