@@ -12,7 +12,8 @@ extern volatile sig_atomic_t storm_jumps;    /* since storm_begin */
 
 void storm_begin(void);
 void storm_end(void);
-void storm_set_timer(long interval_us); /* SIGALRM; 0: none */
+/* SIGALRM; 0: none. It becomes slower where signals leave the program no time. */
+void storm_set_timer(int every_us);
 /* Calls it in a thread that gets the signals. Its signal stack is above its own stack, and has the
  * flag SS_AUTODISARM: in a handler the kernel doesn't tell of that stack. */
 void storm_run_disarmed(void (*run)(void));
