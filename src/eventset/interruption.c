@@ -81,8 +81,13 @@ static bool is_short(const struct ps__balance *before, struct ps__balance *now, 
 
 	if (ran_ns <= explained_ns)
 		return false;
-	now->stall_ns += ran_ns - explained_ns;
-	return switches == 0 || now->stall_ns > STALL_NS;
+	uint64_t missing_ns = ran_ns - explained_ns;
+	if (switches == 0 || missing_ns > STALL_NS - now->stall_ns) {
+		now->stall_ns = STALL_NS;
+		return true;
+	}
+	now->stall_ns += missing_ns;
+	return false;
 }
 
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
