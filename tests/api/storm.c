@@ -17,17 +17,28 @@
 #endif
 
 sigjmp_buf storm_back;
-volatile sig_atomic_t storm_may_jump, storm_jumps;
-static volatile sig_atomic_t interval_us, idle;
+volatile sig_atomic_t storm_may_jump, storm_jumps, storm_calls;
+static volatile sig_atomic_t interval_us, last_call, idle;
 
-/* Where a signal takes as long as the timer, the program gets no further. Then few signals come
- * within a call: none of the last ones did. */
+/* For handlers, too. */
+static int set_timer(int every_us)
+{
+	struct itimerval timer = {.it_interval = {0, every_us}, .it_value = {0, every_us}};
+
+	interval_us = every_us;
+	return setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Where a signal takes as long as the timer, the program gets no further: no call has begun since
+ * many signals. */
 static void slow_down(void)
 {
-	if (++idle < MOST_IDLE || interval_us >= LONGEST_US)
+	idle = last_call == storm_calls ? idle + 1 : 0;
+	last_call = storm_calls;
+	if (idle < MOST_IDLE || interval_us >= LONGEST_US)
 		return;
 	idle = 0;
-	storm_set_timer(2 * interval_us);
+	set_timer(2 * interval_us);
 }
 
 static void storm_leave(int number)
@@ -37,7 +48,6 @@ static void storm_leave(int number)
 		slow_down();
 		return;
 	}
-	idle = 0;
 	storm_may_jump = 0;
 	storm_jumps++;
 	siglongjmp(storm_back, 1);
@@ -45,10 +55,7 @@ static void storm_leave(int number)
 
 void storm_set_timer(int every_us)
 {
-	struct itimerval timer = {.it_interval = {0, every_us}, .it_value = {0, every_us}};
-
-	interval_us = every_us;
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+	ck_assert_int_eq(set_timer(every_us), 0);
 }
 
 void storm_begin(void)

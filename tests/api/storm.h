@@ -9,6 +9,14 @@
 extern sigjmp_buf storm_back;
 extern volatile sig_atomic_t storm_may_jump; /* once; the handler clears it */
 extern volatile sig_atomic_t storm_jumps;    /* since storm_begin */
+extern volatile sig_atomic_t storm_calls;    /* of storm_let_jump */
+
+/* A call begins that the handler may leave. */
+static inline void storm_let_jump(void)
+{
+	storm_calls++;
+	storm_may_jump = 1;
+}
 
 void storm_begin(void);
 void storm_end(void);

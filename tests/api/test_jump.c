@@ -26,7 +26,7 @@ typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t
 static void read_in_storm(reading *read, struct ps_eventset *set, uint64_t *timestamp)
 {
 	if (sigsetjmp(storm_back, 1) == 0) {
-		storm_may_jump = 1;
+		storm_let_jump();
 		int result = read(set, here.root, timestamp, NULL);
 		storm_may_jump = 0;
 		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)storm_jumps,

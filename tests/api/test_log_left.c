@@ -112,7 +112,7 @@ START_TEST(records_that_jumps_left_are_whole_or_absent)
 		/* One that was left may be there: its number says so. */
 		if (sigsetjmp(storm_back, 1) != 0)
 			continue;
-		storm_may_jump = 1;
+		storm_let_jump();
 		ps_log_take(stream, BEGIN);
 		ps_log_take(stream, END);
 		ps_log_set_integer(stream, NUMBER, number);
@@ -161,7 +161,7 @@ START_TEST(jumps_out_of_a_write_invent_no_record)
 	for (; storm_jumps < JUMPS && step < 30000 * JUMPS; step++) {
 		if (sigsetjmp(storm_back, 1) != 0)
 			continue;
-		storm_may_jump = 1;
+		storm_let_jump();
 		ps_log_set_integer(stream, NUMBER, step);
 		int result = ps_log_write(stream);
 		storm_may_jump = 0;
@@ -193,7 +193,7 @@ START_TEST(jumps_out_of_a_write_lose_no_block)
 	for (; storm_jumps < JUMPS && step < 30000 * JUMPS; step++) {
 		if (sigsetjmp(storm_back, 1) != 0)
 			continue;
-		storm_may_jump = 1;
+		storm_let_jump();
 		ps_log_set_integer(stream, NUMBER, step);
 		int result = ps_log_write(stream);
 		storm_may_jump = 0;

@@ -24,7 +24,7 @@ static volatile size_t touched;
 static void visit_until_jumped(size_t page_bytes)
 {
 	while (storm_jumps < JUMPS && touched < MOST_PAGES) {
-		storm_may_jump = 1;
+		storm_let_jump();
 		ps_region_enter(outer);
 		ps_region_enter(inner);
 		memory[touched * page_bytes] = 1;

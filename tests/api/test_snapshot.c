@@ -139,7 +139,7 @@ START_TEST(snapshots_that_jumps_left_lose_nothing)
 		done++;
 		if (sigsetjmp(storm_back, 1) != 0)
 			continue;
-		storm_may_jump = 1;
+		storm_let_jump();
 		int result = ps_snapshot_take(set, (struct ps_snapshot **)&last);
 		storm_may_jump = 0;
 		ck_assert_msg(result == PS_OK, "%s", ps_error_detail());
