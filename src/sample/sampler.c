@@ -24,11 +24,11 @@ int ps__sampler_check_probe(const struct ps_attr *attr)
 	if (!ps__event_has_text(&attr->event))
 		return PS_OK;
 	/* The kernel would look for the text in the memory of the task that forks. */
-	return ps__fail(PS_ECOMBO,
-	                "'%s': copies of this probe would make each fork and pthread_create of a "
-	                "task that inherits it fail (EFAULT)%s",
-	                attr->event.name,
-	                attr->event.kernel_side ? ": give addr= instead of func=" : "");
+	return ps__fail(
+	    PS_ECOMBO,
+	    "'%s': the copies of this probe would make each fork and pthread_create of a "
+	    "task that inherits it fail (EFAULT)%s",
+	    attr->event.name, attr->event.kernel_side ? ": give addr= instead of func=" : "");
 }
 
 static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
