@@ -70,7 +70,7 @@ int ps__sampler_fail_closed(const struct ps_sampler *sampler);
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 /* What can be opened, and can't be read here, or never happens. */
 int ps__sampler_check_fields(const struct ps_attr *attr);
-/* Of an attr that tasks inherit. */
+/* Tasks inherit the attr's event: it must not be a probe by text. */
 int ps__sampler_check_probe(const struct ps_attr *attr);
 /* The kernel's words for a kind of cores: that of the CPU, or the first one. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);

@@ -179,8 +179,8 @@ static bool take_doubt(const struct ps_session *session, struct ps__session_task
 	return is_new && task->may_lack;
 }
 
-/* What a doubtful task makes is as doubtful. Its record is found in another ring, perhaps before
- * that of its creator. */
+/* A doubtful task makes doubtful ones. Their records are found in other rings, perhaps before that
+ * of their creator. */
 static void spread_doubt(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;

@@ -138,7 +138,7 @@ START_TEST(a_stall_in_a_switch_is_no_interruption)
 }
 END_TEST
 
-/* What is missing again and again is no stall: that is seldom. */
+/* Stalls are seldom: time that is missing again and again is none. */
 START_TEST(stalls_are_allowed_for_now_and_then)
 {
 	struct ps_eventset *set = begin();
@@ -151,7 +151,7 @@ START_TEST(stalls_are_allowed_for_now_and_then)
 		check_ok(ps_start(set));
 	}
 	ck_assert_int_eq(told, 4);
-	/* What was allowed for comes back, in a second. */
+	/* The allowance comes back, in a second. */
 	pass(1000 * MILLISECOND, 20 * MILLISECOND, 20 * MILLISECOND);
 	stop(set);
 	check_ok(ps_start(set));
