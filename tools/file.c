@@ -144,10 +144,10 @@ static int file_given_descriptor(const char *name)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 
-	if (strcmp(name, "/dev/stdout") == 0)
-		return STDOUT_FILENO;
-	if (strcmp(name, "/dev/stderr") == 0)
+	if (!name || strcmp(name, "/dev/stderr") == 0)
 		return STDERR_FILENO;
+	if (strcmp(name, "-") == 0 || strcmp(name, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
 	for (size_t index = 0; index < sizeof folders / sizeof folders[0]; index++) {
 		size_t length = strlen(folders[index]);
 		size_t digits = strncmp(name, folders[index], length) == 0
@@ -212,12 +212,26 @@ static int file_open(struct tool_file *file)
 	return -1;
 }
 
-int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
+/* Is there a descriptor for the name? Then it is taken. */
+static bool file_is_given(struct tool_file *file, const char *name, struct tool_watcher *watcher,
+                          int *result)
 {
 	int given = file_given_descriptor(name);
 
-	if (given >= 0)
-		return tool_file_take(file, given, name, watcher);
+	if (given < 0)
+		return false;
+	if (!name)
+		name = "stderr";
+	*result = tool_file_take(file, given, strcmp(name, "-") == 0 ? "stdout" : name, watcher);
+	return true;
+}
+
+int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
+{
+	int result;
+
+	if (file_is_given(file, name, watcher, &result))
+		return result;
 	*file = (struct tool_file){.name = name, .fd = -1, .watcher = watcher, .part.fd = -1};
 	return file_open(file);
 }
@@ -225,10 +239,10 @@ int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher
 int tool_file_append(struct tool_file *file, const char *name, bool has_heading,
                      struct tool_watcher *watcher)
 {
-	int given = file_given_descriptor(name);
+	int result;
 
-	if (given >= 0)
-		return tool_file_take(file, given, name, watcher);
+	if (file_is_given(file, name, watcher, &result))
+		return result;
 	*file = (struct tool_file){.name = name,
 	                           .fd = -1,
 	                           .watcher = watcher,

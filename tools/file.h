@@ -82,7 +82,8 @@ struct tool_file {
 	struct tool_part part; /* of a regular file; else its fd is -1 */
 };
 
-/* Opens what a user named; leaves what stands there. -1 after a complaint. */
+/* Opens what a user named; leaves what stands there. NULL is stderr, "-" stdout. -1 after a
+ * complaint. */
 int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher);
 /* So is what is there to stay, with what is written behind it. has_heading: it
  * begins with a heading of CSV, which isn't written again below the same one. */

@@ -49,15 +49,6 @@ struct place_options {
 	bool is_json, shows_all;
 };
 
-static int place_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
-{
-	if (!name)
-		return tool_file_take(file, STDERR_FILENO, "stderr", watcher);
-	if (strcmp(name, "-") == 0)
-		return tool_file_take(file, STDOUT_FILENO, "stdout", watcher);
-	return tool_file_open(file, name, watcher);
-}
-
 /* Sentences are hard to read in longer lines. */
 #define WIDTH 80
 
@@ -82,7 +73,7 @@ static int place_run_in(struct place_run *run, const struct place_options *optio
 	struct tool_file file;
 	int status;
 
-	if (place_open(&file, options->output, watcher) < 0)
+	if (tool_file_open(&file, options->output, watcher) < 0)
 		return TOOL_FAILED;
 	if (place_record_run(run, watcher, &status) < 0) {
 		tool_file_discard(&file);

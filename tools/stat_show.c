@@ -21,10 +21,6 @@ static int show_open_file(struct stat_output *output, struct tool_watcher *watch
 {
 	const char *name = output->options->output;
 
-	if (!name)
-		return tool_file_take(&output->file, STDERR_FILENO, "stderr", watcher);
-	if (strcmp(name, "-") == 0)
-		return tool_file_take(&output->file, STDOUT_FILENO, "stdout", watcher);
 	if (output->options->appends)
 		return tool_file_append(&output->file, name,
 		                        output->options->format == PS_FORMAT_CSV, watcher);

@@ -215,18 +215,6 @@ static int show(struct timeline *timeline)
 	return flush(timeline, true);
 }
 
-static int open_file(struct timeline *timeline)
-{
-	const char *name = timeline->options.output;
-	struct tool_watcher *watcher = &timeline->watcher;
-
-	if (!name)
-		return tool_file_take(&timeline->file, STDERR_FILENO, "stderr", watcher);
-	if (strcmp(name, "-") == 0)
-		return tool_file_take(&timeline->file, STDOUT_FILENO, "stdout", watcher);
-	return tool_file_open(&timeline->file, name, watcher);
-}
-
 /* Two names of one file are found out when it is open. */
 static int open_trace(struct timeline *timeline)
 {
@@ -266,7 +254,7 @@ static int run(struct timeline *timeline)
 
 	if (tool_watcher_create(&timeline->watcher, options->pid != 0) == 0 &&
 	    (!options->pid || tool_watcher_add(&timeline->watcher, &pid, &count) == 0) &&
-	    open_file(timeline) == 0)
+	    tool_file_open(&timeline->file, options->output, &timeline->watcher) == 0)
 		status = record_and_show(timeline);
 	ps_session_destroy(timeline->session);
 	tool_watcher_destroy(&timeline->watcher);

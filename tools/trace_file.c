@@ -23,13 +23,6 @@ int tool_trace_find_format(const char *name, enum tool_trace_format *out)
 	return tool_complain("there is no format '%s' of traces: it is perfetto or otf2", name), -1;
 }
 
-static int open_file(struct tool_trace_file *file, const char *path, struct tool_watcher *watcher)
-{
-	if (strcmp(path, "-") == 0)
-		return tool_file_take(&file->file, STDOUT_FILENO, "stdout", watcher);
-	return tool_file_open(&file->file, path, watcher);
-}
-
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
                     struct tool_watcher *watcher)
 {
@@ -42,7 +35,7 @@ int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format,
 	file->has_own = !watcher;
 	if (file->has_own && tool_watcher_create(&file->own, false) < 0)
 		return -1;
-	if (open_file(file, path, watcher ? watcher : &file->own) < 0) {
+	if (tool_file_open(&file->file, path, watcher ? watcher : &file->own) < 0) {
 		if (file->has_own)
 			tool_watcher_destroy(&file->own);
 		return -1;
