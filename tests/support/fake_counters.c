@@ -19,18 +19,12 @@
 
 #define NEWEST_ATTR 144u /* bytes, with config4 */
 
-static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
 static bool is_cgroup_removed;
 static bool counts_lost; /* FORMAT_LOST is known */
 static fake_refuse_attr *refuse_attr;
 static uint32_t attr_size_bytes; /* of the kernel's own struct; 0: the newest */
-
-struct fake_counter *fake__counters_first(void)
-{
-	return counters;
-}
 
 void fake__counters_reset(void)
 {
@@ -160,15 +154,6 @@ static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return error;
 }
 
-static void append(struct fake_counter *counter)
-{
-	struct fake_counter **link = &counters;
-
-	while (*link)
-		link = &(*link)->next;
-	*link = counter;
-}
-
 int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                           unsigned long flags)
 {
@@ -207,7 +192,7 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 	counter->fd = fd;
 	counter->id = last_id++;
 	counter->enabled = !attr->disabled;
-	append(counter);
+	fake__counters_add(counter);
 	fake__fd(fd)->counter = counter;
 	fake__unlock();
 	return fd;
@@ -215,12 +200,9 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 
 void fake__counter_close(struct fake_counter *counter)
 {
-	struct fake_counter **link = &counters;
-
-	while (*link != counter)
-		link = &(*link)->next;
-	*link = counter->next;
-	for (struct fake_counter *member = counters; member; member = member->next)
+	fake__counters_remove(counter);
+	for (struct fake_counter *member = fake__counters_on(counter->cpu); member;
+	     member = member->next_there)
 		if (member->leader == counter)
 			member->leader =
 			    member; /* as Linux: a group without its leader falls apart */
@@ -250,7 +232,8 @@ size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out)
 			out[n++] = counter->losses.total;
 		return n;
 	}
-	for (const struct fake_counter *member = counters; member; member = member->next) {
+	for (const struct fake_counter *member = fake__counters_on(leader->cpu); member;
+	     member = member->next_there) {
 		if (member->leader != leader)
 			continue;
 		out[0]++;
@@ -270,7 +253,8 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 	/* Signal handlers read, too: no memory is allocated for them */
 	uint64_t few[64], *numbers = few;
 
-	for (struct fake_counter *other = counters; other; other = other->next) {
+	for (struct fake_counter *other = fake__counters_on(counter->cpu); other;
+	     other = other->next_there) {
 		open++;
 		if ((other == counter || (group && other->leader == counter->leader)) &&
 		    other->error_state)
@@ -290,7 +274,8 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 
 static int switch_on(struct fake_counter *counter, bool on, bool whole_group)
 {
-	for (struct fake_counter *other = counters; other; other = other->next)
+	for (struct fake_counter *other = fake__counters_on(counter->cpu); other;
+	     other = other->next_there)
 		if (other == counter || (whole_group && other->leader == counter->leader))
 			other->enabled = on;
 	return 0;
@@ -337,7 +322,8 @@ int fake__ioctl(int fd, unsigned long request, unsigned long argument)
 void fake__counters_cpu_off(int cpu)
 {
 	/* As Linux: a group on a CPU that goes offline falls apart, and its members are off. */
-	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		if (counter->cpu != cpu || counter->task)
 			continue;
 		counter->leader = counter;
@@ -360,7 +346,8 @@ static void advance(struct fake_counter *counter, uint64_t amount)
 void fake_advance(uint32_t type, uint64_t config, uint64_t amount)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
 		if (is_event(counter, type, config))
 			advance(counter, amount);
 	fake__unlock();
@@ -369,9 +356,10 @@ void fake_advance(uint32_t type, uint64_t config, uint64_t amount)
 void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_t amount)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_on(cpu); counter;
+	     counter = counter->next_there)
 		if (is_event(counter, type, config) &&
-		    (counter->task ? counter->task->tid : -1) == tid && counter->cpu == cpu)
+		    (counter->task ? counter->task->tid : -1) == tid)
 			advance(counter, amount);
 	fake__unlock();
 }
@@ -379,7 +367,8 @@ void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_
 void fake_set_count(uint32_t type, uint64_t config, uint64_t count)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
 		if (is_event(counter, type, config))
 			counter->count = count;
 	fake__unlock();
@@ -388,7 +377,8 @@ void fake_set_count(uint32_t type, uint64_t config, uint64_t count)
 void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		if (!is_on(counter) ||
 		    (counter->task && (counter->task->ended || counter->task->threads_left)))
 			continue;
@@ -402,7 +392,8 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 void fake_set_waiting(uint32_t type, uint64_t config, bool on)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
 		if (is_event(counter, type, config))
 			counter->leader->waiting = on;
 	fake__unlock();
@@ -411,7 +402,8 @@ void fake_set_waiting(uint32_t type, uint64_t config, bool on)
 void fake_set_error_state_on(uint32_t type, uint64_t config, int cpu, bool on)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
 		if (is_event(counter, type, config) && (cpu < 0 || counter->cpu == cpu))
 			counter->error_state = on;
 	fake__unlock();
@@ -425,7 +417,8 @@ void fake_set_error_state(uint32_t type, uint64_t config, bool on)
 void fake_task_exec(pid_t tid)
 {
 	fake__lock();
-	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		if (!counter->task || counter->task->tid != tid || !counter->attr.enable_on_exec)
 			continue;
 		counter->enabled = true;

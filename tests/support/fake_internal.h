@@ -2,7 +2,7 @@
 /*
  * The fake kernel inside: what its files share. fake.c: calls, clock; fake_memory.c: memory;
  * fake_tasks.c: threads and tasks; fake_files.c: /proc and /sys; fake_pmu.c, fake_counters.c,
- * fake_ring.c: perf; fake_bpf.c: bpf(2); fake_view.c: looking at it.
+ * fake_list.c, fake_ring.c: perf; fake_bpf.c: bpf(2); fake_view.c: looking at it.
  */
 #ifndef PS_TESTS_FAKE_INTERNAL_H
 #define PS_TESTS_FAKE_INTERNAL_H
@@ -29,7 +29,8 @@ struct fake_task {
 };
 
 struct fake_counter {
-	struct fake_counter *next; /* all open ones, oldest first */
+	struct fake_counter *next, *before; /* all open ones, oldest first: fake_list.c */
+	struct fake_counter *next_there, *before_there; /* those on its CPU */
 	struct fake_counter *leader;
 	struct perf_event_attr attr;
 	uint64_t later[2];      /* config3, config4 */
@@ -113,6 +114,9 @@ void fake__counter_close(struct fake_counter *counter);
 void fake__counters_cpu_off(int cpu);
 void fake__counters_reset(void);
 struct fake_counter *fake__counters_first(void);
+struct fake_counter *fake__counters_on(int cpu); /* -1: what counts on any CPU */
+void fake__counters_add(struct fake_counter *counter);
+void fake__counters_remove(struct fake_counter *counter);
 size_t fake__counter_numbers(const struct fake_counter *counter,
                              uint64_t *out); /* as read(2); returns how many */
 bool fake__counter_is_counting(const struct fake_counter *counter);

@@ -165,8 +165,8 @@ int fake__pmu_check_group(const struct perf_event_attr *attr, const struct fake_
 
 	if (fake__pmu_is_software(attr->type))
 		return 0;
-	for (const struct fake_counter *other = fake__counters_first(); other;
-	     other = other->next) {
+	for (const struct fake_counter *other = leader ? fake__counters_on(leader->cpu) : NULL;
+	     other; other = other->next_there) {
 		if (other->leader != leader || fake__pmu_is_software(other->attr.type))
 			continue;
 		if (type_of(&other->attr) != type_of(attr))

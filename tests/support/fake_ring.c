@@ -132,55 +132,65 @@ int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return ready;
 }
 
-static bool listens(const struct fake_counter *counter, const struct fake_task *task)
+typedef bool counter_wants(const struct fake_counter *counter);
+
+/* Tells the counters that want it, and listen to the task where it is. */
+static void tell(const struct fake_task *task, counter_wants *wants, const struct record *record)
 {
-	return counter->task == task && counter->ring && counter->enabled &&
-	       (counter->cpu < 0 || counter->cpu == task->cpu);
+	const int cpus[] = {-1, task->cpu};
+
+	for (size_t i = 0; i < 2 && (i == 0 || cpus[i] >= 0); i++) {
+		for (struct fake_counter *counter = fake__counters_on(cpus[i]); counter;
+		     counter = counter->next_there) {
+			struct record own = *record;
+			if (counter->task == task && counter->ring && counter->enabled &&
+			    wants(counter))
+				write_record(counter, task, &own);
+		}
+	}
+}
+
+static bool wants_switches(const struct fake_counter *counter)
+{
+	return counter->attr.context_switch;
 }
 
 void fake__ring_switch(const struct fake_task *task, bool out)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
-		struct record record = {.header = {.type = PERF_RECORD_SWITCH}};
+	const struct record record = {
+	    .header = {.type = PERF_RECORD_SWITCH, .misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0}};
 
-		record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
-		if (counter->attr.context_switch && listens(counter, task))
-			write_record(counter, task, &record);
-	}
-}
-
-static bool records_migrations(const struct fake_counter *counter)
-{
-	return counter->attr.type == PERF_TYPE_SOFTWARE &&
-	       counter->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS &&
-	       counter->attr.sample_period == 1 && !counter->attr.exclude_kernel;
+	tell(task, wants_switches, &record);
 }
 
 /* One that is not on its CPU with its group, or is off, knows of nothing. */
+static bool wants_migrations(const struct fake_counter *counter)
+{
+	return counter->attr.type == PERF_TYPE_SOFTWARE &&
+	       counter->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	       counter->attr.sample_period == 1 && !counter->attr.exclude_kernel &&
+	       fake__counter_is_counting(counter);
+}
+
 void fake__ring_migrate(const struct fake_task *task)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
-		struct record record = {.header = {.type = PERF_RECORD_SAMPLE}};
+	const struct record record = {.header = {.type = PERF_RECORD_SAMPLE}};
 
-		if (records_migrations(counter) && listens(counter, task) &&
-		    fake__counter_is_counting(counter))
-			write_record(counter, task, &record);
-	}
+	tell(task, wants_migrations, &record);
+}
+
+static bool wants_ends(const struct fake_counter *counter)
+{
+	return counter->attr.task;
 }
 
 /* As Linux has it: pid, ppid, tid, ptid, time. */
 void fake__ring_exit(const struct fake_task *task)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
-		struct record record = {.header = {.type = PERF_RECORD_EXIT}, .count = 3};
+	const uint64_t tid = (uint64_t)task->tid;
+	const struct record record = {.header = {.type = PERF_RECORD_EXIT},
+	                              .words = {tid, tid, fake__clock_ns()},
+	                              .count = 3};
 
-		record.words[0] = (uint64_t)task->tid;
-		record.words[1] = (uint64_t)task->tid;
-		record.words[2] = fake__clock_ns();
-		if (counter->attr.task && listens(counter, task))
-			write_record(counter, task, &record);
-	}
+	tell(task, wants_ends, &record);
 }

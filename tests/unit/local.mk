@@ -209,6 +209,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/fake_counters.c \
 	tests/support/fake_files.c \
 	tests/support/fake_internal.h \
+	tests/support/fake_list.c \
 	tests/support/fake_memory.c \
 	tests/support/fake_papi.c \
 	tests/support/fake_papi.h \
