@@ -11,8 +11,16 @@ enum tool_status {
 	TOOL_FAILED = 125, /* perfsage itself: wrong options, no permission, no such event */
 	TOOL_NOT_EXECUTABLE = 126, /* the command was found, and can't be run */
 	TOOL_NOT_FOUND = 127,
-	TOOL_BY_SIGNAL = 128 /* plus the number of the signal that ended the command */
+	/* Plus the number of the signal that ended the command: no status of a command. perfsage
+	 * ends by it, too. */
+	TOOL_BY_SIGNAL = 256
 };
+
+/* The number that shells show: 128 plus that of the signal. */
+static inline int tool_status_number(int status)
+{
+	return status > TOOL_BY_SIGNAL ? 128 + status - TOOL_BY_SIGNAL : status;
+}
 
 struct tool_command {
 	const char *name;

@@ -11,11 +11,13 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <perfsage.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define HELP_COLUMN 13
@@ -190,6 +192,22 @@ static int main_finish(int status)
 	return status == TOOL_OK ? failed : status;
 }
 
+/* Ends perfsage by the signal that ended the command: a shell ends its loop after Ctrl-C only then.
+ * The command has left its core file, if it was to. */
+static int main_end_by(int signal)
+{
+	sigset_t one;
+
+	prctl(PR_SET_DUMPABLE, 0);
+	sigemptyset(&one);
+	sigaddset(&one, signal);
+	if (sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL) == 0 &&
+	    sigprocmask(SIG_UNBLOCK, &one, NULL) == 0)
+		raise(signal);
+	/* The first process of a container doesn't end by it. */
+	return tool_status_number(TOOL_BY_SIGNAL + signal);
+}
+
 /*
  * A descriptor that is closed would become that of the next file, and output
  * meant for stderr would go there. So a folder stands in its place, which can't
@@ -218,5 +236,6 @@ int main(int argc, char **argv)
 		return main_finish(main_run_help(argc - 1, argv + 1));
 	if (argv[1][0] == '-')
 		return main_complain_unknown_option(argc, argv);
-	return main_finish(main_run_command(argc - 1, argv + 1));
+	int status = main_finish(main_run_command(argc - 1, argv + 1));
+	return status > TOOL_BY_SIGNAL ? main_end_by(status - TOOL_BY_SIGNAL) : status;
 }

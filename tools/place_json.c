@@ -2,6 +2,7 @@
 /* perfsage place as JSON: share/perfsage.schema.json has the fields below "placement". */
 #include "output/json.h"
 #include "output/rank.h"
+#include "tools/command.h"
 #include "tools/place.h"
 #include "tools/terminal.h"
 
@@ -194,7 +195,7 @@ static void json_add_head(struct ps__json *json, const struct place_run *run)
 	struct ps_export_field fields[] = {
 	    {.name = "command", .text = ps__buffer_text(&command)},
 	    {.name = "elapsed_s", .number = place_elapsed_s(run)},
-	    {.name = "exit_status", .number = run->exit_status},
+	    {.name = "exit_status", .number = tool_status_number(run->exit_status)},
 	    {.name = "rank", .number = rank ? strtod(rank, NULL) : 0},
 	    {.name = "host", .text = ps__rank_host()},
 	    {.name = "pid", .number = run->pid},

@@ -6,6 +6,7 @@
  * Cycle with stat_show.c: it shows a run in any format with the fields from
  * here, and decides for all formats which components are shown.
  */
+#include "tools/command.h"
 #include "tools/stat.h"
 
 #include "base/os.h"
@@ -88,7 +89,7 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 		fields_add_number(fields, "ended_processes", (double)facts->gone);
 	if (!facts->has_command)
 		return;
-	fields_add_number(fields, "exit_status", facts->exit_status);
+	fields_add_number(fields, "exit_status", tool_status_number(facts->exit_status));
 	fields_add_number(fields, "user_s", stat_seconds(facts->usage.ru_utime));
 	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
@@ -351,7 +352,8 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 	ps__json_open(&json, "elapsed_s", '{');
 	json_add_statistics(&json, &aggregate->elapsed, 1);
 	ps__json_close(&json, '}');
-	ps__json_add_integer(&json, "exit_status", runs->kind_count ? runs->kinds[0].status : 0);
+	ps__json_add_integer(&json, "exit_status",
+	                     runs->kind_count ? tool_status_number(runs->kinds[0].status) : 0);
 	ps__json_add_integer(&json, "failed_runs", runs->failed);
 	if (runs->interrupted)
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
@@ -377,7 +379,7 @@ void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts
 	json_add_target(&json, output);
 	ps__json_add_double(&json, "elapsed_s", facts->elapsed_s);
 	if (facts->has_command) {
-		ps__json_add_integer(&json, "exit_status", facts->exit_status);
+		ps__json_add_integer(&json, "exit_status", tool_status_number(facts->exit_status));
 		ps__json_add_double(&json, "user_s", stat_seconds(facts->usage.ru_utime));
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}

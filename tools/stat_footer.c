@@ -206,8 +206,8 @@ static void footer_show_elapsed(const struct stat_quality *quality, const struct
 
 void stat_footer_status(int status, struct ps__buffer *out)
 {
-	ps__buffer_add(out, "with status %d", status);
-	if (status > TOOL_BY_SIGNAL && status < TOOL_BY_SIGNAL + 65)
+	ps__buffer_add(out, "with status %d", tool_status_number(status));
+	if (status > TOOL_BY_SIGNAL)
 		ps__buffer_add(out, " (signal %d: %s)", status - TOOL_BY_SIGNAL,
 		               strsignal(status - TOOL_BY_SIGNAL));
 }
