@@ -26,7 +26,7 @@ static const struct tool_option options_of_topo[] = {
 
 static const struct tool_usage usage = {
     .manual = "perfsage-topo(1)",
-    .synopsis = "perfsage topo [--whole | --xml FILE | --synthetic DESC] [--each | --json]",
+    .synopsis = "perfsage topo [--whole | --xml FILE | --synthetic DESC] [--each] [--json]",
     .summary = "Shows the tree of components to which counts are attributed: packages, NUMA nodes, "
 	       "caches, cores and\n"
 	       "hardware threads.",
