@@ -52,8 +52,9 @@ static int line_length(const char *line)
 static void compare(const char *file)
 {
 	const char *path = fixture_path("golden", file);
+	const char *updates = getenv("PS_GOLDEN_UPDATE");
 
-	if (getenv("PS_GOLDEN_UPDATE"))
+	if (updates && *updates)
 		update(path);
 	char *expected = fixture_read(path, NULL);
 	struct difference first = find_difference(expected);
