@@ -202,7 +202,7 @@ void fake__counter_close(struct fake_counter *counter)
 {
 	fake__counters_remove(counter);
 	for (struct fake_counter *member = fake__counters_on(counter->cpu); member;
-	     member = member->next_there)
+	     member = member->there.next)
 		if (member->leader == counter)
 			member->leader =
 			    member; /* as Linux: a group without its leader falls apart */
@@ -233,7 +233,7 @@ size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out)
 		return n;
 	}
 	for (const struct fake_counter *member = fake__counters_on(leader->cpu); member;
-	     member = member->next_there) {
+	     member = member->there.next) {
 		if (member->leader != leader)
 			continue;
 		out[0]++;
@@ -254,7 +254,7 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 	uint64_t few[64], *numbers = few;
 
 	for (struct fake_counter *other = fake__counters_on(counter->cpu); other;
-	     other = other->next_there) {
+	     other = other->there.next) {
 		open++;
 		if ((other == counter || (group && other->leader == counter->leader)) &&
 		    other->error_state)
@@ -275,7 +275,7 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 static int switch_on(struct fake_counter *counter, bool on, bool whole_group)
 {
 	for (struct fake_counter *other = fake__counters_on(counter->cpu); other;
-	     other = other->next_there)
+	     other = other->there.next)
 		if (other == counter || (whole_group && other->leader == counter->leader))
 			other->enabled = on;
 	return 0;
@@ -323,7 +323,7 @@ void fake__counters_cpu_off(int cpu)
 {
 	/* As Linux: a group on a CPU that goes offline falls apart, and its members are off. */
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
+	     counter = counter->all.next) {
 		if (counter->cpu != cpu || counter->task)
 			continue;
 		counter->leader = counter;
@@ -347,7 +347,7 @@ void fake_advance(uint32_t type, uint64_t config, uint64_t amount)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		if (is_event(counter, type, config))
 			advance(counter, amount);
 	fake__unlock();
@@ -357,7 +357,7 @@ void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_on(cpu); counter;
-	     counter = counter->next_there)
+	     counter = counter->there.next)
 		if (is_event(counter, type, config) &&
 		    (counter->task ? counter->task->tid : -1) == tid)
 			advance(counter, amount);
@@ -368,7 +368,7 @@ void fake_set_count(uint32_t type, uint64_t config, uint64_t count)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		if (is_event(counter, type, config))
 			counter->count = count;
 	fake__unlock();
@@ -378,7 +378,7 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
+	     counter = counter->all.next) {
 		if (!is_on(counter) ||
 		    (counter->task && (counter->task->ended || counter->task->threads_left)))
 			continue;
@@ -393,7 +393,7 @@ void fake_set_waiting(uint32_t type, uint64_t config, bool on)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		if (is_event(counter, type, config))
 			counter->leader->waiting = on;
 	fake__unlock();
@@ -403,7 +403,7 @@ void fake_set_error_state_on(uint32_t type, uint64_t config, int cpu, bool on)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		if (is_event(counter, type, config) && (cpu < 0 || counter->cpu == cpu))
 			counter->error_state = on;
 	fake__unlock();
@@ -418,7 +418,7 @@ void fake_task_exec(pid_t tid)
 {
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next) {
+	     counter = counter->all.next) {
 		if (!counter->task || counter->task->tid != tid || !counter->attr.enable_on_exec)
 			continue;
 		counter->enabled = true;

@@ -29,8 +29,9 @@ struct fake_task {
 };
 
 struct fake_counter {
-	struct fake_counter *next, *before; /* all open ones, oldest first: fake_list.c */
-	struct fake_counter *next_there, *before_there; /* those on its CPU */
+	struct {
+		struct fake_counter *next, *before; /* oldest first: fake_list.c */
+	} all, there;                               /* all open ones, those on its CPU */
 	struct fake_counter *leader;
 	struct perf_event_attr attr;
 	uint64_t later[2];      /* config3, config4 */

@@ -28,20 +28,20 @@ void fake__counters_add(struct fake_counter *counter)
 	if (counter->cpu >= MOST_CPUS)
 		abort();
 	struct fake_counter **last_there = &on_cpu[1 + counter->cpu].last;
-	counter->before = last;
-	counter->before_there = *last_there;
-	*(last ? &last->next : &first) = counter;
-	*(*last_there ? &(*last_there)->next_there : &on_cpu[1 + counter->cpu].first) = counter;
+	counter->all.before = last;
+	counter->there.before = *last_there;
+	*(last ? &last->all.next : &first) = counter;
+	*(*last_there ? &(*last_there)->there.next : &on_cpu[1 + counter->cpu].first) = counter;
 	last = *last_there = counter;
 }
 
 void fake__counters_remove(struct fake_counter *counter)
 {
-	struct fake_counter *before = counter->before, *there = counter->before_there;
+	struct fake_counter *before = counter->all.before, *there = counter->there.before;
 
-	*(before ? &before->next : &first) = counter->next;
-	*(counter->next ? &counter->next->before : &last) = before;
-	*(there ? &there->next_there : &on_cpu[1 + counter->cpu].first) = counter->next_there;
-	*(counter->next_there ? &counter->next_there->before_there
+	*(before ? &before->all.next : &first) = counter->all.next;
+	*(counter->all.next ? &counter->all.next->all.before : &last) = before;
+	*(there ? &there->there.next : &on_cpu[1 + counter->cpu].first) = counter->there.next;
+	*(counter->there.next ? &counter->there.next->there.before
 	                      : &on_cpu[1 + counter->cpu].last) = there;
 }

@@ -83,7 +83,7 @@ static void mapping_release(struct mapping **link)
 	struct mapping *mapping = *link;
 
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		if (counter->ring == mapping->address)
 			counter->ring = NULL;
 	*link = mapping->next;

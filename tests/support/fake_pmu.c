@@ -166,7 +166,7 @@ int fake__pmu_check_group(const struct perf_event_attr *attr, const struct fake_
 	if (fake__pmu_is_software(attr->type))
 		return 0;
 	for (const struct fake_counter *other = leader ? fake__counters_on(leader->cpu) : NULL;
-	     other; other = other->next_there) {
+	     other; other = other->there.next) {
 		if (other->leader != leader || fake__pmu_is_software(other->attr.type))
 			continue;
 		if (type_of(&other->attr) != type_of(attr))

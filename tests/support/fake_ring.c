@@ -141,7 +141,7 @@ static void tell(const struct fake_task *task, counter_wants *wants, const struc
 
 	for (size_t i = 0; i < 2 && (i == 0 || cpus[i] >= 0); i++) {
 		for (struct fake_counter *counter = fake__counters_on(cpus[i]); counter;
-		     counter = counter->next_there) {
+		     counter = counter->there.next) {
 			struct record own = *record;
 			if (counter->task == task && counter->ring && counter->enabled &&
 			    wants(counter))

@@ -46,7 +46,7 @@ size_t fake_counter_fds(int *fds, size_t capacity)
 
 	fake__lock();
 	for (struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next, count++)
+	     counter = counter->all.next, count++)
 		if (count < capacity)
 			fds[count] = counter->fd;
 	fake__unlock();
@@ -140,7 +140,8 @@ int fake__set_bpf(struct fake_counter *counter, int program_fd)
 		return EINVAL;
 	if (program_fd != FAKE_BPF_PROGRAM)
 		return EBADF;
-	for (const struct fake_counter *other = fake__counters_first(); other; other = other->next)
+	for (const struct fake_counter *other = fake__counters_first(); other;
+	     other = other->all.next)
 		if (other->has_bpf && other->attr.config == counter->attr.config)
 			return EEXIST;
 	counter->has_bpf = true;
@@ -163,7 +164,7 @@ int fake_bpf_count(void)
 
 	fake__lock();
 	for (const struct fake_counter *counter = fake__counters_first(); counter;
-	     counter = counter->next)
+	     counter = counter->all.next)
 		count += counter->has_bpf;
 	fake__unlock();
 	return count;
