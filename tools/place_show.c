@@ -300,9 +300,8 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 	ps__buffer_add(out, "\n");
 	show_tasks(run, shows_all, width, out);
 	if (has_changed_masks(run))
-		tool_paragraph(out,
-		               "*: bound later. It is the last mask; the task began with another.",
-		               0, width);
+		tool_paragraph(out, "*: the mask changed; this is the last one that was read.", 0,
+		               width);
 	ps__buffer_add(out, "\n");
 	place_findings_show(run, width, out);
 	ps__buffer_clear(&line);

@@ -143,7 +143,7 @@ START_TEST(tasks_and_sentences_stand_below_what_was_intended)
 	    "10 main                 0-3           0                  5.000 ms      0      0\n"
 	    "11 main                 1*            1                  20.00 ms      0      0\n"
 	    "12 main                 1*            1                  20.00 ms      0      0\n"
-	    "*: bound later. It is the last mask; the task began with another.\n"
+	    "*: the mask changed; this is the last one that was read.\n"
 	    "\n"
 	    "Tasks 11 and 12 shared CPU 1 for 30.00 ms while CPU 0, 2 or 3 was idle, which\n"
 	    "their masks exclude.\n"
@@ -296,7 +296,7 @@ START_TEST(a_task_that_ran_where_its_mask_excludes_was_bound_later)
 	out(11, 11, 0, PREEMPTED);
 	in(11, 11, 1);
 	out(20, 11, 1, PERF_RECORD_MISC_SWITCH_OUT);
-	check_says("1*            1 90%, 0 10%       10.00 ms      1      0\n*: bound later.");
+	check_says("1*            1 90%, 0 10%       10.00 ms      1      0\n*: the mask changed;");
 	place_json_add(&run, &text);
 	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "\"bound_later\": true"));
 }
