@@ -23,17 +23,10 @@
 
 #define SUFFIX ".perfsage-part"
 
-static size_t part_folder_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 /* Names that would be too long for a folder lose their end. */
 static char *part_path_beside(const char *target)
 {
-	size_t folder = part_folder_length(target);
+	size_t folder = ps__destination_folder_length(target);
 	size_t name = strlen(target + folder);
 	size_t most = NAME_MAX - strlen(SUFFIX);
 	size_t kept = folder + (name < most ? name : most);
@@ -145,7 +138,8 @@ static int part_check_old(const char *target)
 	close(fd);
 	if (result < 0)
 		return -1;
-	snprintf(folder, sizeof folder, "%.*s.", (int)part_folder_length(target), target);
+	snprintf(folder, sizeof folder, "%.*s.", (int)ps__destination_folder_length(target),
+	         target);
 	if (stat(folder, &around) < 0)
 		return -1;
 	if (around.st_mode & S_ISVTX && geteuid() != 0 && own.st_uid != geteuid() &&

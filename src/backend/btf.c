@@ -145,28 +145,12 @@ long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const 
 	return find_member(&blocks, find_type(&blocks, 0, type), member, 0);
 }
 
-/* Reads so much, unless the file ends before. How much it was, or -errno. */
-static ssize_t read_bytes(int fd, unsigned char *out, size_t size_bytes)
-{
-	size_t length = 0;
-
-	while (length < size_bytes) {
-		ssize_t one = ps__os_read_retried(fd, out + length, size_bytes - length);
-		if (one < 0)
-			return -errno;
-		if (one == 0)
-			break;
-		length += (size_t)one;
-	}
-	return (ssize_t)length;
-}
-
 /* The header tells how much there is. NULL with an errno. Outside of malloc, which would keep the
  * megabytes for the program, whose forks would copy them. */
 static unsigned char *read_btf(int fd, size_t *size_bytes)
 {
 	struct btf_header header = {0};
-	ssize_t length = read_bytes(fd, (unsigned char *)&header, sizeof header);
+	ssize_t length = ps__os_read_whole(fd, (char *)&header, sizeof header);
 	size_t types_end = (size_t)header.hdr_len + header.type_off + header.type_len;
 	size_t names_end = (size_t)header.hdr_len + header.str_off + header.str_len;
 
@@ -179,7 +163,7 @@ static unsigned char *read_btf(int fd, size_t *size_bytes)
 	if (!bytes)
 		return NULL;
 	memcpy(bytes, &header, sizeof header);
-	length = read_bytes(fd, bytes + sizeof header, *size_bytes - sizeof header);
+	length = ps__os_read_whole(fd, (char *)bytes + sizeof header, *size_bytes - sizeof header);
 	if (length >= 0)
 		return bytes;
 	ps__os_pages_destroy(bytes, *size_bytes);

@@ -9,6 +9,7 @@
 
 #include "base/proc_status.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <perfsage/diagnose.h>
@@ -105,6 +106,10 @@ void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name,
 
 /* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
+static inline bool ps__probe_is_denied(int error)
+{
+	return error == EACCES || error == EPERM;
+}
 /*
  * Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto
  * the hardware from now on? Waits up to 20 ms. *is_certain is false if neither

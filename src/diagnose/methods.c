@@ -49,23 +49,18 @@ static int cgroup_probe_moving(const char *folder)
 	return 0;
 }
 
-static bool is_denied(int error)
-{
-	return error == EACCES || error == EPERM;
-}
-
 /* There is room for one remedy: without the permission to count, moving is of no use. What moving
  * needs besides is a sentence. */
 static void cgroup_say_remedy(struct ps__diagnosis *d, int event, int moving)
 {
-	if (is_denied(moving))
+	if (ps__probe_is_denied(moving))
 		ps__draft_remedy(d, PS_REMEDY_BY_YOU, CGROUP_GAIN, CGROUP_DELEGATED);
-	if (!is_denied(event))
+	if (!ps__probe_is_denied(event))
 		return;
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, CGROUP_GAIN,
 	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")", 0l);
 	ps__draft_lasting_sysctl(d, "perf_event_paranoid", 0);
-	if (is_denied(moving))
+	if (ps__probe_is_denied(moving))
 		ps__draft_add(d, " To move processes you also need a control group of your "
 		                 "own: " CGROUP_DELEGATED ".");
 }
@@ -82,7 +77,7 @@ void ps__diagnose_cgroup(struct ps__diagnosis *d)
 	}
 	int event = cgroup_probe_event(folder), moving = cgroup_probe_moving(folder);
 	enum ps_finding_state state =
-	    event && !is_denied(event) ? PS_FINDING_ABSENT : PS_FINDING_BLOCKED;
+	    event && !ps__probe_is_denied(event) ? PS_FINDING_ABSENT : PS_FINDING_BLOCKED;
 	ps__draft_fact(d, event || moving ? state : PS_FINDING_GOOD,
 	               "--method cgroup %s be used; tried with this process's own group, %s. "
 	               "Counts a control group: %s%s%s; moves processes to one: %s%s%s.",

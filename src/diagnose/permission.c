@@ -47,17 +47,12 @@ static void permission_say_part(struct ps__diagnosis *d, const char *what, int e
 	              error ? ps__probe_errno(error) : "", error ? ")" : "");
 }
 
-static bool permission_is_denied(int error)
-{
-	return error == EACCES || error == EPERM;
-}
-
 /* The level at which what is denied now would be permitted. */
 static long permission_level_needed(const struct ps__permissions *permissions)
 {
-	if (permission_is_denied(permissions->cpu))
+	if (ps__probe_is_denied(permissions->cpu))
 		return 0;
-	return permission_is_denied(permissions->kernel) ? 1 : 2;
+	return ps__probe_is_denied(permissions->kernel) ? 1 : 2;
 }
 
 /* The level permits it, and yet it is denied. */
@@ -79,8 +74,8 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 {
 	const struct ps__permissions *permissions = &d->permissions;
 
-	if (!permission_is_denied(permissions->user) &&
-	    !permission_is_denied(permissions->kernel) && !permission_is_denied(permissions->cpu))
+	if (!ps__probe_is_denied(permissions->user) && !ps__probe_is_denied(permissions->kernel) &&
+	    !ps__probe_is_denied(permissions->cpu))
 		return;
 	/* Only when nothing at all works may a user with a low level be sure
 	 * that it isn't the level. */
@@ -88,7 +83,7 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 		permission_say_module(d);
 		return;
 	}
-	bool denies_user = permission_is_denied(permissions->user);
+	bool denies_user = ps__probe_is_denied(permissions->user);
 	long level = denies_user ? 2 : permission_level_needed(permissions);
 	ps__draft_remedy(
 	    d, PS_REMEDY_BY_ADMINISTRATOR,

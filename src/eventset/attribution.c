@@ -111,11 +111,6 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	return result;
 }
 
-static pid_t followed_tid(const struct ps_eventset *set)
-{
-	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
-}
-
 /* Without a switch ring, the task's place is looked up at each reading. */
 static void settle_for_switch_ring(struct ps_eventset *set)
 {
@@ -138,7 +133,7 @@ int ps__set_open_switch_ring(struct ps_eventset *set)
 	     set->counters.target.kind != PS__TARGET_TID) ||
 	    (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
-	int error = -set->attribution.method->open_switch_ring(set, followed_tid(set));
+	int error = -set->attribution.method->open_switch_ring(set, ps__set_sole_tid(set));
 	if (error == 0) {
 		settle_for_switch_ring(set);
 		return PS_OK;
@@ -158,14 +153,8 @@ void ps__set_forget_method(struct ps_eventset *set)
 	ps__set_settle_for_plain(set, "");
 }
 
-static void ignore_visit(const struct ps__visit *visit, void *context)
-{
-	(void)visit;
-	(void)context;
-}
-
 void ps__set_skip_visits(struct ps_eventset *set)
 {
 	if (set->attribution.method != &ps__method_bound && set->attribution.switches.fd >= 0)
-		ps__switch_ring_drain(&set->attribution.switches, ignore_visit, NULL);
+		ps__switch_ring_skip(&set->attribution.switches);
 }

@@ -35,6 +35,11 @@ bool ps__set_is_within_budget(size_t needed);
 
 /* task_cpus.c: the one CPU that the task may run on; -1: several. */
 int ps__set_only_cpu(const struct ps_eventset *set);
+/* The thread that the set is attached to; 0: the caller, for a set that counts one task. */
+static inline pid_t ps__set_sole_tid(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
+}
 /* To weigh costs by: as many as there were when the process first asked. */
 size_t ps__set_count_present_cpus(void);
 /* The kernel's answer, kept in known, which is 0 before: each file costs as much as an event. While

@@ -4,18 +4,13 @@
 #include "base/error.h"
 #include "eventset/eventset.h"
 
-static bool is_failure(int result)
-{
-	return result != PS_OK && result != PS_PARTIAL;
-}
-
 static int check_instance(struct ps_eventset *set, size_t instance, long long *residual)
 {
 	size_t times = 2 * set->recorder.recording->groups;
 	int result = set->counters.backend->ops->read(set->counters.backend, instance,
 	                                              ps__set_totals(set, instance));
 
-	for (size_t event = 0; !is_failure(result) && event < set->events.count; event++)
+	for (size_t event = 0; !ps__set_is_failure(result) && event < set->events.count; event++)
 		residual[event] += (long long)(ps__set_totals(set, instance)[times + event] -
 		                               ps__set_assigned(set, instance)[times + event]);
 	return result;
@@ -48,12 +43,13 @@ static int check(struct ps_eventset *set, long long *residual)
 	for (size_t event = 0; event < set->events.count; event++)
 		residual[event] = 0;
 	for (size_t instance = 0;
-	     !is_failure(result) && instance < set->counters.backend->instances; instance++) {
+	     !ps__set_is_failure(result) && instance < set->counters.backend->instances;
+	     instance++) {
 		int one = check_instance(set, instance, residual);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
-	if (!is_failure(result))
+	if (!ps__set_is_failure(result))
 		keep_residual(set, residual);
 	return result;
 }

@@ -93,11 +93,6 @@ bool ps__set_has_new_cpu(const struct ps_eventset *set)
 	       ps__list_for_each(text, find_new_cpu, &all) != 0;
 }
 
-static pid_t task_cpus_tid(const struct ps_eventset *set)
-{
-	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
-}
-
 /* Only a single task can be pinned. */
 int ps__set_only_cpu(const struct ps_eventset *set)
 {
@@ -106,7 +101,7 @@ int ps__set_only_cpu(const struct ps_eventset *set)
 		return -1;
 	if (set->counters.papi && set->counters.papi->is_shared)
 		return -1;
-	return ps__locate_only_cpu(task_cpus_tid(set));
+	return ps__locate_only_cpu(ps__set_sole_tid(set));
 }
 
 int ps__set_ask_once(_Atomic int *known, int (*ask)(void))

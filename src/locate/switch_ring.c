@@ -86,6 +86,11 @@ static void ignore(const struct ps__visit *visit, void *context)
 	(void)context;
 }
 
+void ps__switch_ring_skip(struct ps__switch_ring *switches)
+{
+	ps__switch_ring_drain(switches, ignore, NULL);
+}
+
 /* Both events of a pinned task are dummies: they count nothing. */
 static struct perf_event_attr make_attr(void)
 {
@@ -117,7 +122,7 @@ static int open_ring(struct ps__switch_ring *switches, pid_t tid, struct perf_ev
 	    .fd = fd, .id = ps__os_event_id(fd), .ring = ring, .home_fd = -1};
 	switches->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
 	/* The code is faulted in now, as the ring was. */
-	ps__switch_ring_drain(switches, ignore, NULL);
+	ps__switch_ring_skip(switches);
 	return 0;
 }
 

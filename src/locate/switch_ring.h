@@ -60,6 +60,8 @@ static inline bool ps__switch_ring_has_moved(const struct ps__switch_ring *switc
  */
 bool ps__switch_ring_drain(struct ps__switch_ring *switches, ps__switch_ring_visit *visit,
                            void *context);
+/* The same, without a look at the records. */
+void ps__switch_ring_skip(struct ps__switch_ring *switches);
 
 /* Has the task been at home ever since the ring was opened? False if it can't be told. For any
  * thread. One read(2). */

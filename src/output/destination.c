@@ -72,7 +72,7 @@ static int destination_fail(const char *path, int error)
 	                strerror(error));
 }
 
-static size_t destination_folder_length(const char *path)
+size_t ps__destination_folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -93,7 +93,7 @@ char *ps__destination_resolve(const char *path)
 		if (length < 0)
 			return errno == EINVAL || errno == ENOENT ? ps__os_strdup(at) : NULL;
 		link[length] = '\0';
-		folder = link[0] == '/' ? 0 : destination_folder_length(at);
+		folder = link[0] == '/' ? 0 : ps__destination_folder_length(at);
 		if (folder + (size_t)length >= sizeof at)
 			return errno = ENAMETOOLONG, NULL;
 		strcpy(at + folder, link);

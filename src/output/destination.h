@@ -12,6 +12,9 @@ struct ps__destination {
 	int fd;
 };
 
+/* The bytes of the path before the file's name. */
+size_t ps__destination_folder_length(const char *path);
+
 /* The file at the end of a chain of links, which need not exist yet; to be freed. NULL: errno tells
  * why. */
 char *ps__destination_resolve(const char *path);

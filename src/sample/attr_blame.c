@@ -12,6 +12,7 @@
 
 #include "backend/perf.h"
 #include "base/os.h"
+#include "event/lookup.h"
 
 #include <errno.h>
 
@@ -75,11 +76,6 @@ int ps__attr_try(const struct ps__event *event, union ps__attr *words)
 	return 0;
 }
 
-static bool is_shortage(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
 /* Tries the words with a field changed. */
 static void consider(struct search *search, enum ps_attr_field field, int bit, uint64_t value)
 {
@@ -90,7 +86,7 @@ static void consider(struct search *search, enum ps_attr_field field, int bit, u
 	ps__attr_field_write(&words, field, value);
 	union ps__attr still = words;
 	int error = ps__attr_try(search->event, &still);
-	if (is_shortage(error)) {
+	if (ps__event_is_shortage(error)) {
 		search->shortage = error;
 	} else if (error) {
 		search->words = words;
