@@ -189,7 +189,7 @@ static int doctor_diagnose(struct doctor *doctor)
 	if (code > 0)
 		return code;
 	if (code == PS_ENOMEM)
-		return tool_complain("%s", ps_error_detail());
+		return tool_complain_detail(), TOOL_FAILED;
 	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;
 }
 

@@ -303,7 +303,7 @@ int tool_file_take_name(char **file, const char *option, const char *pattern)
 	*file = NULL;
 	if (ps__rank_expand(option, pattern, file) == PS_OK)
 		return 0;
-	return tool_complain("%s", ps_error_detail()), -1;
+	return tool_complain_detail();
 }
 
 char *tool_file_path(const char *folder, const char *name)

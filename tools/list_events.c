@@ -217,10 +217,8 @@ static int list_events_probe_all(struct list *list)
 	size_t tracepoints = 0; /* that could be opened */
 	int result = 0;
 
-	if (ps_eventset_create(&set) != PS_OK) {
-		tool_complain("%s", ps_error_detail());
-		return -1;
-	}
+	if (ps_eventset_create(&set) != PS_OK)
+		return tool_complain_detail();
 	for (size_t index = 0; result == 0 && index < list->count; index++) {
 		struct list_event *event = &list->events[index];
 		if (list_events_is_left_out(list, event, tracepoints))

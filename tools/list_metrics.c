@@ -57,7 +57,7 @@ static int metrics_probe(struct line *line)
 	size_t operands[PS__METRIC_MOST_OPERANDS];
 
 	if (ps_eventset_create(&set) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	line->code = ps__metric_add_events(set, &ask);
 	if (line->code == PS_OK && ps__metric_choose_events(&ask, set, operands))
 		line->formula = ask.metric;

@@ -158,7 +158,7 @@ static int take_option(struct tool_log_options *options, int key, const char *ar
 	case OPTION_BY:
 		return ps__by_find("--by", argument, &options->by, &options->by_level) == PS_OK
 		           ? 0
-		           : (tool_complain("%s", ps_error_detail()), -1);
+		           : tool_complain_detail();
 	case OPTION_ROWS:
 		return tool_parse_number("--rows", argument, 1, LLONG_MAX, &options->rows);
 	case 'o':

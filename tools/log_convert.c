@@ -152,7 +152,7 @@ static int read_counts(struct convert *convert, unsigned from, unsigned to,
 		return 0;
 	}
 	if (code != PS_OK)
-		return code == PS_ENOEVST ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+		return code == PS_ENOEVST ? 0 : tool_complain_detail();
 	tool_log_choose(log, convert->values);
 	return 1;
 }

@@ -294,8 +294,7 @@ int log_intervals_begin_text(struct interval_output *output)
 	    output->most_groups * (2 + output->groups.component_count * output->groups.event_count);
 	if (ps__grid_create(&output->grid, rows + 1, COLUMNS) != PS_OK) {
 		ps__grid_clear(&output->grid);
-		tool_complain("%s", ps_error_detail());
-		return -1;
+		return tool_complain_detail();
 	}
 	output->grid.ends_in_words = true;
 	output->grid.has_colour = output->screen.has_colour;

@@ -277,7 +277,7 @@ static int allocate(struct tool_log *log)
 int tool_log_open(struct tool_log *log)
 {
 	if (ps_log_open(&log->reader, log->options.path) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	for (size_t index = 0; index < log->options.events.count; index++) {
 		if (tool_names_add(&log->events, log->options.events.names[index]) < 0)
 			return -1;
@@ -345,7 +345,7 @@ int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context)
 		log->view.taken_before = record.points;
 	}
 	if (result == 0 && code != PS_ENOEVST)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	tool_log_complain_missing(log);
 	return result;
 }
@@ -373,7 +373,7 @@ int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
 	int code = ps_log_interval(log->reader, view->from, view->to, component, log->values,
 	                           log->value_room);
 	if (code != PS_OK)
-		return code == PS_ENOEVST ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+		return code == PS_ENOEVST ? 0 : tool_complain_detail();
 	*duration_ns = ps_log_time(log->reader, view->to) - ps_log_time(log->reader, view->from);
 	tool_log_choose(log, values);
 	return 1;

@@ -14,7 +14,7 @@
 static void metrics_load(const char *path)
 {
 	if (ps_metric_load(path) != PS_OK)
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 }
 
 /* The built-in ones are in the command itself. So a folder of an installation is read only for what

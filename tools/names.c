@@ -102,7 +102,7 @@ static int names_add_pattern(struct tool_names *names, const char *name, size_t 
 		*modifiers = '\0';
 	}
 	if (ps__tracepoint_list(names_add_match, &pattern) < 0 && !pattern.has_failed) {
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 		pattern.has_failed = true;
 	}
 	ps__os_free(pattern.text);
@@ -166,7 +166,7 @@ static int names_add_members(struct tool_names *names, const struct tool_group *
 			break;
 	}
 	if (found < 0)
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 	ps__os_free(list);
 	return found == 0 ? 0 : -1;
 }
@@ -203,7 +203,7 @@ int tool_names_add(struct tool_names *names, const char *list)
 		if (found > 0 && names_add_one(names, name, length) < 0)
 			return -1;
 	}
-	return found < 0 ? (tool_complain("%s", ps_error_detail()), -1) : 0;
+	return found < 0 ? tool_complain_detail() : 0;
 }
 
 void tool_names_clear(struct tool_names *names)

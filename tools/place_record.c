@@ -42,11 +42,6 @@ static void recorder_hear(void *context, const struct ps_session_record *heard)
 		recorder->result = place_masks_hear(&recorder->run->masks, heard->record);
 }
 
-static int recorder_complain(void)
-{
-	return tool_complain("%s", ps_error_detail()), -1;
-}
-
 /* The session of a child that waits. Other threads and processes inherit its events. */
 static int recorder_start(struct recorder *recorder, pid_t pid)
 {
@@ -63,16 +58,16 @@ static int recorder_start(struct recorder *recorder, pid_t pid)
 	                                     .flags = PS_SESSION_SWITCHES | PS_SESSION_MAPPINGS};
 
 	if (tool_slices_create(&recorder->run->slices, 0) != PS_OK)
-		return recorder_complain();
+		return tool_complain_detail();
 	tool_slices_limit(recorder->run->slices, (size_t)recorder->run->memory_mib);
 	recorder->slices = tool_slices_listener(recorder->run->slices);
 	if (place_masks_begin(&recorder->run->masks, (uint32_t)pid, ps__os_now_ns()) != PS_OK ||
 	    ps_session_create(&recorder->session, pid, &options) != PS_OK)
-		return recorder_complain();
+		return tool_complain_detail();
 	int code = ps_session_start(recorder->session);
 	if (code == PS_PARTIAL)
-		tool_complain("%s", ps_error_detail());
-	return code == PS_OK || code == PS_PARTIAL ? 0 : recorder_complain();
+		tool_complain_detail();
+	return code == PS_OK || code == PS_PARTIAL ? 0 : tool_complain_detail();
 }
 
 /* Reads what is there. -1 with a failure's detail. */
@@ -116,7 +111,7 @@ static void recorder_wait(struct recorder *recorder, struct tool_watcher *watche
 			continue;
 		*has_failed = recorder_poll(recorder) < 0 || recorder_look(recorder) < 0;
 		if (*has_failed)
-			recorder_complain();
+			tool_complain_detail();
 		tick_ns = recorder_next_tick(recorder, tick_ns);
 	}
 }
@@ -128,13 +123,13 @@ static int recorder_finish(struct recorder *recorder, pid_t pid, uint64_t end_ns
 	struct place_run *run = recorder->run;
 
 	if (recorder_poll(recorder) < 0 || ps_session_stats(recorder->session, &stats) != PS_OK)
-		return recorder_complain();
+		return tool_complain_detail();
 	if (tool_slices_is_full(run->slices))
 		tool_complain("the memory for records is used up: what came after is not known");
 	run->lost = stats.lost;
 	tool_slices_note_lost(run->slices, stats.lost);
 	run->pid = pid;
-	return place_spans_sum_up(run, pid, end_ns) == PS_OK ? 0 : recorder_complain();
+	return place_spans_sum_up(run, pid, end_ns) == PS_OK ? 0 : tool_complain_detail();
 }
 
 static int recorder_run(struct recorder *recorder, struct tool_watcher *watcher,

@@ -49,7 +49,7 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
 
 	if (ps__table_create(out, root, names, aggregate->metrics.names.count) == PS_OK)
 		return 0;
-	return tool_complain("%s", ps_error_detail()), -1;
+	return tool_complain_detail();
 }
 
 /* The rows and columns are those of the first table that has any: one from
@@ -257,7 +257,7 @@ static void text_add_aggregate(struct stat_aggregate *aggregate, const struct st
 	struct ps_print_options how = stat_print_options(output);
 
 	if (ps__text_add_table(&aggregate->table, &how, out, NULL) != PS_OK)
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 	ps__buffer_add(out, "\n");
 }
 

@@ -28,7 +28,7 @@ static bool count_add_event(struct ps_eventset *model, const char *name, size_t 
 	*countable += code == PS_OK;
 	if (code == PS_OK || code == PS_ECNFLCT)
 		return true;
-	tool_complain("%s", ps_error_detail());
+	tool_complain_detail();
 	return count_is_lack_of_hardware(code) && ps_eventset_add_optional(model, name) == PS_OK;
 }
 
@@ -134,7 +134,7 @@ static bool count_add_group(struct ps_eventset *model, const struct tool_names *
 	if (is_good &&
 	    ps_eventset_group(model, events, count,
 	                      group->is_weak ? PS_GROUP_WEAK : PS_GROUP_TOGETHER) != PS_OK) {
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 		is_good = false;
 	}
 	ps__os_free(events);
@@ -204,7 +204,7 @@ static bool count_add_task_defaults(struct ps_eventset *model)
 
 	ps_eventset_add(model, "task-clock");
 	if (ps_eventset_add_default(model) != PS_OK) {
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 		return false;
 	}
 	/* Else there is a PMU, and these were not to be counted. */
@@ -276,7 +276,7 @@ static bool count_set_mode(struct ps_eventset *model, const struct stat_target *
 		mode = PS_ATTRIBUTE_BPF;
 	if (ps_eventset_set_attribution(model, mode) == PS_OK)
 		return true;
-	tool_complain("%s", ps_error_detail());
+	tool_complain_detail();
 	return false;
 }
 
@@ -285,19 +285,13 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 	struct ps_eventset *model = NULL;
 
 	if (ps_eventset_create(&model) != PS_OK) {
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 		return NULL;
 	}
 	if (count_add_events(model, options) && count_set_mode(model, &options->target))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
-}
-
-static int count_complain_library(void)
-{
-	tool_complain("%s", ps_error_detail());
-	return -1;
 }
 
 /* Text has a line for it, and JSON a member; CSV has no room. Once for all
@@ -353,7 +347,7 @@ int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
 	                             .tells_tasks = stat_options_tell_tasks(options),
 	                             .delay_s = (double)options->limits.delay_ms / 1e3};
 	if (ps_topology_load(&count->topology, &how) != PS_OK)
-		return count_complain_library();
+		return tool_complain_detail();
 	count->root = ps_topology_root(count->topology);
 	count_say_origin(count->topology, options);
 	count_say_absent(count, options);
@@ -375,7 +369,7 @@ int stat_count_restart(struct stat_count *count)
 {
 	for (size_t index = 0; index < count->set_count; index++) {
 		if (ps_reset(count->sets[index]) != PS_OK)
-			return count_complain_library();
+			return tool_complain_detail();
 	}
 	return 0;
 }
@@ -386,7 +380,7 @@ static void count_complain_once(struct stat_count *count, int code)
 {
 	if (code == PS_OK || count->has_complained)
 		return;
-	tool_complain("%s", ps_error_detail());
+	tool_complain_detail();
 	count->has_complained = true;
 }
 

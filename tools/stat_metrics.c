@@ -147,7 +147,7 @@ int stat_metrics_resolve(struct stat_options *options)
 	if (options->metrics.count == 0)
 		return 0;
 	if (ps_eventset_create(&asked.events) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	int result = asked_resolve(&asked);
 	ps_eventset_destroy(asked.events);
 	if (result == 0) {

@@ -18,12 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int options_complain(void)
-{
-	tool_complain("%s", ps_error_detail());
-	return -1;
-}
-
 static int options_append_pid(struct stat_options *options, const char *text)
 {
 	long long pid;
@@ -110,7 +104,7 @@ static int options_add_by(struct stat_options *options, const char *text)
 	int level;
 
 	if (ps__by_find("--by", text, &types, &level) != PS_OK)
-		return options_complain();
+		return tool_complain_detail();
 	if ((by->types & types & PS_TYPE_BIT(PS_COMPONENT_CACHE)) && by->cache_level != level)
 		return tool_complain("--by takes the caches of one level"), -1;
 	by->types |= types;

@@ -214,7 +214,7 @@ int stat_regions_add_reports(struct stat_regions *regions, const char *target,
 	if (result == PS_OK)
 		ps__buffer_add(out, "%s", text);
 	else
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 	free(text);
 	ps__os_free(sums.list);
 	return result == PS_OK ? 0 : -1;

@@ -288,7 +288,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	    regions_set_environment(regions, output->options) < 0)
 		return tool_complain("out of memory"), -1;
 	if (ps_topology_load(&regions->topology, NULL) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	return 0;
 }
 
@@ -309,12 +309,12 @@ struct ps_eventset *stat_regions_model(void)
 	struct ps_eventset *model;
 
 	if (ps_eventset_create(&model) != PS_OK) {
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 		return NULL;
 	}
 	if (ps_eventset_add(model, "task-clock") == PS_OK)
 		return model;
-	tool_complain("%s", ps_error_detail());
+	tool_complain_detail();
 	ps_eventset_destroy(model);
 	return NULL;
 }

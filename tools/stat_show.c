@@ -128,7 +128,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 		ps__table_clear(&table);
 	}
 	stat_metrics_clear(&metrics);
-	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+	return code == PS_OK ? 0 : tool_complain_detail();
 }
 
 /* Below what the lines hold already. */
@@ -283,7 +283,7 @@ static int show_as_text(struct stat_output *output, struct stat_count *count,
 	}
 	if (ps__buffer_finish(&out, output->stream) == PS_OK)
 		return result;
-	return tool_complain("%s", ps_error_detail()), -1;
+	return tool_complain_detail();
 }
 
 static int show_export(struct stat_output *output, struct stat_count *count,
@@ -314,7 +314,7 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 	output->has_csv_header = true;
 	stat_fields_clear(&fields);
 	stat_metrics_clear(&metrics);
-	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+	return code == PS_OK ? 0 : tool_complain_detail();
 }
 
 int stat_show_regions_data(const struct stat_output *output, double cpu_s)
@@ -324,7 +324,7 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 	int result = stat_show_reports(output, cpu_s, &out, &lines);
 
 	if (ps__buffer_finish(&out, output->stream) != PS_OK)
-		result = (tool_complain("%s", ps_error_detail()), -1);
+		result = tool_complain_detail();
 	else if (!heard->processes || heard->silent || heard->flushed || heard->lacks_notes)
 		tool_complain_lines(ps__buffer_text(&lines));
 	ps__buffer_clear(&lines);

@@ -25,12 +25,6 @@
 
 #define LONGEST_WAIT_MS 200
 
-static int start_complain(void)
-{
-	tool_complain("%s", ps_error_detail());
-	return -1;
-}
-
 static int start_make_room(struct stat_count *count, size_t sets)
 {
 	count->sets = ps__os_calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
@@ -54,7 +48,7 @@ static int start_try_set(struct stat_count *count, struct ps_eventset *set, int 
 	int code = ps_start(set);
 	if (code != PS_PARTIAL)
 		return code;
-	tool_complain("%s", ps_error_detail());
+	tool_complain_detail();
 	return PS_OK;
 }
 
@@ -67,7 +61,7 @@ static void start_drop_sets(struct stat_count *count, size_t left)
 
 static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
 {
-	return start_try_set(count, set, attached) == PS_OK ? 0 : start_complain();
+	return start_try_set(count, set, attached) == PS_OK ? 0 : tool_complain_detail();
 }
 
 /* The child counts from its exec on; by BPF from here on, where it waits. */
@@ -78,7 +72,7 @@ static int start_waiting(struct stat_count *count, pid_t pid)
 	count->uncounted.is_of_processes = true;
 	count->uncounted.is_of_command = true;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return start_complain();
+		return tool_complain_detail();
 	ps_eventset_set_enable_on_exec(set, count->how.method != STAT_METHOD_BPF);
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
 }
@@ -223,12 +217,12 @@ static int start_process(struct stat_count *count, pid_t pid)
 	struct ps_eventset *set;
 
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return start_complain();
+		return tool_complain_detail();
 	int code = start_try_set(count, set, ps_eventset_attach_process(set, pid));
 	if (code == PS_OK)
 		return 0;
 	if (tool_process_runs(pid)) {
-		start_complain();
+		tool_complain_detail();
 		if (code == PS_ECOUNT)
 			start_suggest(count, pid);
 		return -1;
@@ -390,7 +384,7 @@ static int start_cpu(struct stat_count *count, int cpu)
 	struct ps_eventset *set;
 
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return start_complain();
+		return tool_complain_detail();
 	return start_set(count, set, ps_eventset_attach_cpu(set, cpu));
 }
 
@@ -422,7 +416,7 @@ static int start_complain_cgroup(const char *path, int code)
 	char root[PATH_MAX], detail[1024];
 
 	if (code != PS_EINVAL && code != PS_ESYS)
-		return start_complain();
+		return tool_complain_detail();
 	snprintf(detail, sizeof detail, "%s", ps_error_detail());
 	if (*path != '/')
 		tool_complain("--cgroup %s: %s", path, detail);
@@ -442,7 +436,7 @@ int stat_start_cgroup(struct stat_count *count, const char *path)
 	if (start_make_room(count, 1) < 0)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return start_complain();
+		return tool_complain_detail();
 	tool_cgroup_note(&count->named, path);
 	stat_uncounted_note_online(count);
 	int code = start_try_set(count, set, ps_eventset_attach_cgroup(set, path));

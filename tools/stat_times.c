@@ -69,6 +69,5 @@ int stat_times_store(struct stat_count *count, uint64_t elapsed_ns, const struct
 		result = ps_store(count->times, values, known, count->root, NULL, NULL);
 	if (result == PS_OK)
 		return 0;
-	tool_complain("%s", ps_error_detail());
-	return -1;
+	return tool_complain_detail();
 }

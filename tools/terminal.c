@@ -9,6 +9,7 @@
 #include "tools/command.h"
 
 #include <langinfo.h>
+#include <perfsage/error.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,12 @@ int tool_complain(const char *format, ...)
 	fputs(shown.failed ? "perfsage: out of memory\n" : ps__buffer_text(&shown), stderr);
 	ps__buffer_clear(&shown);
 	return TOOL_FAILED;
+}
+
+int tool_complain_detail(void)
+{
+	tool_complain("%s", ps_error_detail());
+	return -1;
 }
 
 /* Line by line: a message has none itself. */

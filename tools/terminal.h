@@ -29,6 +29,8 @@ void tool_complain_as(const char *command);
 /* One message on stderr, folded on a terminal. Returns TOOL_FAILED, so that `return
  * tool_complain(...)` ends a subcommand. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Tells why the library's latest call failed (ps_error_detail). Returns -1. */
+int tool_complain_detail(void);
 /* A message for each line of a text. */
 void tool_complain_lines(const char *lines);
 

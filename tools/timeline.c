@@ -154,7 +154,7 @@ static int visit(const struct tool_span *span, void *context)
 	int result = timeline_sums_add(&timeline->sums, span);
 
 	if (result != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	timeline_counters_add_span(timeline, span);
 	if (timeline->tracks && timeline_trace_add(timeline, span) < 0)
 		return -1;
@@ -172,7 +172,7 @@ static int visit_hole(const struct tool_hole *hole, void *context)
 	struct timeline *timeline = context;
 
 	if (timeline_sums_add_hole(&timeline->sums, hole) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	return timeline->tracks ? timeline_trace_add_hole(timeline, hole) : 0;
 }
 
@@ -188,14 +188,14 @@ static int play(struct timeline *timeline)
 	                                      .context = timeline};
 
 	if (timeline_sums_create(&timeline->sums, (size_t)timeline->options.rows) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	if (timeline->options.is_json)
 		timeline_json_begin(timeline);
 	else if (timeline->options.has_slices)
 		ps__buffer_add(&timeline->text, "\n");
 	int result = tool_slices_play(timeline->slices, &play);
 	if (result == PS_ENOMEM || result == PS_ENOTRUN)
-		tool_complain("%s", ps_error_detail());
+		tool_complain_detail();
 	return result == PS_OK ? 0 : -1;
 }
 
@@ -272,7 +272,7 @@ int tool_timeline(int argc, char **argv)
 		if (tool_slices_create(&timeline.slices, timeline.options.events.count) == PS_OK)
 			status = run(&timeline);
 		else
-			tool_complain("%s", ps_error_detail());
+			tool_complain_detail();
 	}
 	tool_slices_destroy(timeline.slices);
 	timeline_sums_clear(&timeline.sums);

@@ -20,7 +20,7 @@ int timeline_counters_start(struct timeline *timeline)
 		cpu->is_known = true;
 		cpu->time_ns = ps__os_now_ns();
 		if (cpu->sampler && ps_sampler_start(cpu->sampler) != PS_OK)
-			return tool_complain("%s", ps_error_detail()), -1;
+			return tool_complain_detail();
 	}
 	return 0;
 }

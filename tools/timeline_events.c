@@ -88,7 +88,7 @@ static int add_name(struct timeline *timeline, const char *name)
 			return 0;
 	}
 	if (ps_attr_create(&attr, name) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	*event = (struct timeline_event){
 	    .name = name, .index = timeline->counted, .status = PS_STATUS_NOT_SUPPORTED};
 	snprintf(event->unit, sizeof event->unit, "%s", attr->event.unit);

@@ -9,12 +9,6 @@
 /* So often the rings are read: one of 512 KiB has room for 13,000 switches. */
 #define TICK_NS 20000000u
 
-static int complain(void)
-{
-	tool_complain("%s", ps_error_detail());
-	return -1;
-}
-
 static int open_session(struct timeline *timeline, pid_t pid)
 {
 	const struct ps_listener listener = tool_slices_listener(timeline->slices);
@@ -26,12 +20,12 @@ static int open_session(struct timeline *timeline, pid_t pid)
 
 	tool_slices_limit(timeline->slices, (size_t)timeline->options.memory_mib);
 	if (ps_session_create(&timeline->session, pid, &options) != PS_OK)
-		return complain();
+		return tool_complain_detail();
 	if (timeline_events_add(timeline) < 0)
 		return -1;
 	int code = ps_session_start(timeline->session);
 	if (code != PS_OK && code != PS_PARTIAL)
-		return complain();
+		return tool_complain_detail();
 	return timeline_events_note_user(timeline);
 }
 

@@ -74,7 +74,7 @@ static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t ro
 	*sheet = (struct sheet){.row = 0};
 	if (ps__grid_create(&sheet->grid, rows + 1, columns) != PS_OK) {
 		ps__grid_clear(&sheet->grid);
-		return tool_complain("%s", ps_error_detail()), -1;
+		return tool_complain_detail();
 	}
 	sheet->grid.has_colour = timeline->screen.has_colour;
 	for (size_t i = 0; i < columns; i++) {

@@ -74,9 +74,8 @@ static int note(struct timeline *timeline, pid_t tid)
 	                                        .is_runnable = state == 'R',
 	                                        .begin_ns = timeline->begin_ns,
 	                                        .read_ns = ps__os_now_ns()};
-	return tool_slices_note_task(timeline->slices, &there) == PS_OK
-	           ? 0
-	           : (tool_complain("%s", ps_error_detail()), -1);
+	return tool_slices_note_task(timeline->slices, &there) == PS_OK ? 0
+	                                                                : tool_complain_detail();
 }
 
 int timeline_there_read(struct timeline *timeline)
