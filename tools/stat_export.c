@@ -11,7 +11,7 @@
 
 #include "base/os.h"
 #include "base/vector.h"
-#include "output/json_writer.h"
+#include "output/json.h"
 #include "output/rank.h"
 #include "output/report.h"
 #include "tools/terminal.h"
@@ -45,9 +45,8 @@ static void fields_add_number(struct stat_fields *fields, const char *name, doub
 
 /* How a value of the run is known; only a program that reads JSON has room for
  * it. */
-static void fields_add_quality(struct stat_fields *fields)
+static void fields_add_quality(struct stat_fields *fields, const struct stat_quality *quality)
 {
-	const struct stat_quality *quality = &fields->quality;
 	const struct stat_uncounted *uncounted = &quality->uncounted;
 
 	fields_add_text(fields, "attribution", ps_attribution_name(quality->attribution));
@@ -108,8 +107,7 @@ static void fields_add_task_columns(struct stat_fields *fields, const struct sta
 		fields->task_columns = &fields->fields[fields->count - count];
 }
 
-static void fields_add_target(struct stat_fields *fields, const struct stat_options *options,
-                              const struct stat_facts *facts)
+static void fields_add_target(struct stat_fields *fields, const struct stat_options *options)
 {
 	stat_describe_target(options, &fields->target);
 	fields_add_text(fields, "target", ps__buffer_text(&fields->target));
@@ -117,7 +115,6 @@ static void fields_add_target(struct stat_fields *fields, const struct stat_opti
 		return;
 	fields_add_number(fields, "rank", strtod(ps__rank_number(), NULL));
 	fields_add_text(fields, "host", ps__rank_host());
-	fields_add_number(fields, "pid", facts->pid ? (double)facts->pid : (double)NAN);
 }
 
 static void fields_add_run(struct stat_fields *fields, const struct stat_options *options,
@@ -154,7 +151,7 @@ static void fields_add_of_json(struct stat_fields *fields, const struct stat_out
 	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
 	if (fields->has_quality) {
 		stat_quality_add_run(&fields->quality, count);
-		fields_add_quality(fields);
+		fields_add_quality(fields, &fields->quality);
 		stat_rates_take_run(&fields->quality, count);
 		fields_add_number(fields, "cpus_utilized",
 		                  stat_rates_cpus(&fields->quality, output->options->interval_ms
@@ -170,7 +167,9 @@ int stat_fields_create(struct stat_fields *fields, const struct stat_output *out
                        struct stat_count *count, const struct stat_facts *facts)
 {
 	*fields = (struct stat_fields){.count = 0};
-	fields_add_target(fields, output->options, facts);
+	fields_add_target(fields, output->options);
+	if (ps__rank_number())
+		fields_add_number(fields, "pid", facts->pid ? (double)facts->pid : (double)NAN);
 	fields_add_run(fields, output->options, count, facts);
 	if (output->options->format == PS_FORMAT_JSON)
 		fields_add_of_json(fields, output, count, facts);
@@ -277,67 +276,36 @@ static void json_add_components(struct ps__json *json, struct ps__table *table,
 	ps__json_close(json, ']');
 }
 
-static void json_add_method(struct ps__json *json, const struct stat_how *how)
+/* Uses the fields up. */
+static void json_add_fields(struct ps__json *json, struct stat_fields *fields)
 {
-	if (how->method == STAT_METHOD_AUTO)
-		return;
-	ps__json_add_string(json, "method", stat_method_name(how->method));
-	ps__json_add_unsigned(json, "copies_for_a_task", how->copies);
-	ps__json_add_double(json, "left_group_s", stat_method_found_left_s(how));
-}
-
-static void json_add_uncounted(struct ps__json *json, const struct stat_uncounted *uncounted)
-{
-	if (uncounted->late_cpus)
-		ps__json_add_unsigned(json, "uncounted_cpus", uncounted->late_cpus);
-	if (!uncounted->is_of_processes)
-		return;
-	ps__json_add_double(json, "uncounted_programs", stat_uncounted_number(uncounted));
-	if (uncounted->programs)
-		ps__json_add_string(json, "uncounted_first", uncounted->name);
-	ps__json_add_double(json, "uncounted_children", stat_uncounted_children(uncounted));
-	if (uncounted->left > 0)
-		ps__json_add_integer(json, "tasks_left", uncounted->left);
-}
-
-static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,
-                             double elapsed_s)
-{
-	if (quality->delay_s > 0)
-		ps__json_add_double(json, "delay_s", quality->delay_s);
-	ps__json_add_string(json, "attribution", ps_attribution_name(quality->attribution));
-	ps__json_add_string(json, "attribution_why", quality->why);
-	ps__json_add_double(json, "coverage", quality->coverage);
-	if (!quality->unknown)
-		ps__json_add_integer(json, "residual", stat_quality_residual(quality));
-	json_add_method(json, &quality->how);
-	json_add_uncounted(json, &quality->uncounted);
-	ps__json_add_double(json, "cpus_utilized", stat_rates_cpus(quality, elapsed_s));
-	ps__json_add_double(json, "perfsage_cpu_s", stat_footer_cost_s());
+	ps__json_add_fields(json, fields->fields, fields->count);
+	json->buffer->failed |= fields->has_failed;
+	stat_fields_clear(fields);
 }
 
 static void json_add_target(struct ps__json *json, const struct stat_output *output)
 {
-	struct ps__buffer target = {0};
+	struct stat_fields fields = {.count = 0};
 
-	stat_describe_target(output->options, &target);
-	ps__json_add_string(json, "target", ps__buffer_text(&target));
-	if (ps__rank_number()) {
-		ps__json_add_double(json, "rank", strtod(ps__rank_number(), NULL));
-		ps__json_add_string(json, "host", ps__rank_host());
-	}
-	ps__buffer_clear(&target);
+	fields_add_target(&fields, output->options);
+	json_add_fields(json, &fields);
 }
 
-static void json_add_heard(struct ps__json *json, const struct stat_regions *regions)
+/* regions: whose programs were heard; NULL: that isn't told. */
+static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,
+                             double elapsed_s, const struct stat_regions *regions)
 {
-	const struct stat_heard *heard = &regions->heard;
+	struct stat_fields fields = {.count = 0};
 
-	ps__json_add_unsigned(json, "programs_with_collector", heard->programs);
-	ps__json_add_unsigned(json, "processes_with_marks", heard->processes);
-	ps__json_add_unsigned(json, "processes_cut_short", heard->flushed);
-	ps__json_add_unsigned(json, "processes_without_report", heard->silent);
-	ps__json_add_double(json, "cpu_s_with_marks", heard->cpu_s);
+	if (regions)
+		fields_add_heard(&fields, regions);
+	if (quality->delay_s > 0)
+		fields_add_number(&fields, "delay_s", quality->delay_s);
+	fields_add_quality(&fields, quality);
+	fields_add_number(&fields, "cpus_utilized", stat_rates_cpus(quality, elapsed_s));
+	fields_add_number(&fields, "perfsage_cpu_s", stat_footer_cost_s());
+	json_add_fields(json, &fields);
 }
 
 void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
@@ -359,9 +327,7 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else
 		ps__json_add_null(&json, "interrupted_run");
-	if (output->regions)
-		json_add_heard(&json, output->regions);
-	json_add_quality(&json, &aggregate->quality, stat_aggregate_s(aggregate));
+	json_add_quality(&json, &aggregate->quality, stat_aggregate_s(aggregate), output->regions);
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
@@ -383,7 +349,7 @@ void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts
 		ps__json_add_double(&json, "user_s", stat_seconds(facts->usage.ru_utime));
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}
-	json_add_quality(&json, &aggregate->quality, facts->elapsed_s);
+	json_add_quality(&json, &aggregate->quality, facts->elapsed_s, NULL);
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');

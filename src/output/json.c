@@ -130,21 +130,27 @@ static void json_add_machine(struct ps__json *json, const struct ps_topology *to
 	ps__json_close(json, '}');
 }
 
-void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
-                       const struct ps_export_field *fields, size_t field_count)
+void ps__json_add_fields(struct ps__json *json, const struct ps_export_field *fields,
+                         size_t field_count)
 {
-	ps__json_add_string(json, "perfsage", ps_version());
-	ps__json_add_integer(json, "schema", SCHEMA);
-	if (field_count)
-		ps__json_open(json, "run", '{');
 	for (size_t i = 0; i < field_count; i++) {
 		if (fields[i].text)
 			ps__json_add_string(json, fields[i].name, fields[i].text);
 		else
 			ps__json_add_double(json, fields[i].name, fields[i].number);
 	}
-	if (field_count)
+}
+
+void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
+                       const struct ps_export_field *fields, size_t field_count)
+{
+	ps__json_add_string(json, "perfsage", ps_version());
+	ps__json_add_integer(json, "schema", SCHEMA);
+	if (field_count) {
+		ps__json_open(json, "run", '{');
+		ps__json_add_fields(json, fields, field_count);
 		ps__json_close(json, '}');
+	}
 	json_add_machine(json, topology);
 }
 

@@ -10,6 +10,10 @@
 
 #include <perfsage/export.h>
 
+/* Members of an object. */
+void ps__json_add_fields(struct ps__json *json, const struct ps_export_field *fields,
+                         size_t field_count);
+
 /* "perfsage", "schema", "run" if there are fields, and "machine". */
 void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
                        const struct ps_export_field *fields, size_t field_count);
