@@ -18,9 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel's PF_EXITING: the task runs none of its program any more, and can't be counted. */
-#define FLAG_EXITING 0x4u
-
 /* A look at /proc takes two descriptors, a folder's and a file's. The counters may have taken all
  * others. */
 static int spares[2] = {-1, -1};
@@ -56,34 +53,25 @@ enum look {
 	UNKNOWN
 };
 
-/* The state, the parent, the flags and the number of threads stand behind the name, which
- * may hold any character. A process whose first thread has ended lives on in the others. */
+/* A process whose first thread has ended lives on in the others. */
 static enum look processes_read(const char *pid, struct tool_process *out)
 {
-	char path[300], line[1024];
-	int parent = 0;
-	unsigned flags = 0;
-	long threads = 0;
-	char state = 'Z';
+	char path[300], text[1024];
+	struct ps__task_stat stat;
 
 	snprintf(path, sizeof path, "/proc/%s/stat", pid);
 	FILE *stream = fopen(path, "re");
 	if (!stream)
 		return errno == ENOENT || errno == ESRCH ? ENDED : UNKNOWN;
-	size_t length = fread(line, 1, sizeof line - 1, stream);
+	size_t length = fread(text, 1, sizeof text, stream);
 	fclose(stream);
-	line[length] = '\0';
-	const char *rest = strrchr(line, ')');
-	if (!rest || sscanf(rest + 1,
-	                    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-	                    &state, &parent, &flags, &threads) != 4)
+	if (!ps__task_parse(text, length, &stat))
 		return ENDED; /* between open and read */
-	bool is_first_ending = state == 'Z' || state == 'X' || (flags & FLAG_EXITING);
 	*out = (struct tool_process){.pid = (pid_t)atoi(pid),
-	                             .parent = (pid_t)parent,
-	                             .threads = threads,
-	                             .is_first_ending = is_first_ending};
-	return !is_first_ending || threads > 1 ? RUNS : ENDED;
+	                             .parent = stat.parent,
+	                             .threads = (long)stat.threads,
+	                             .is_first_ending = stat.is_ending};
+	return !stat.is_ending || stat.threads > 1 ? RUNS : ENDED;
 }
 
 /* A /proc of another PID namespace has other processes under the same numbers. */

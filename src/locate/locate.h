@@ -79,6 +79,7 @@ struct ps__task_stat {
 	    start_ticks; /* since the machine's start: no other task of this number has the same */
 	int64_t threads; /* of its process */
 	int64_t ran_ticks; /* user and system time */
+	bool is_ending;    /* it runs none of its program any more */
 };
 bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out);
 

@@ -177,6 +177,15 @@ int ps__task_parse_cpu(const char *stat, size_t length)
 	return cpu < MOST_CPUS ? (int)cpu : -1;
 }
 
+/* One that has ended keeps its file until its parent has taken notice; X is the moment after
+ * that. */
+static bool is_zombie(const char *stat, size_t length)
+{
+	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
+
+	return state && state < stat + length && (*state == 'Z' || *state == 'X');
+}
+
 bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out)
 {
 	int64_t user = parse_number(stat, length, FIELDS_FROM_NAME_TO_USER);
@@ -188,18 +197,10 @@ bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out)
 	    .threads = parse_number(stat, length, FIELDS_FROM_NAME_TO_THREADS),
 	    .start_ticks = parse_number(stat, length, FIELDS_FROM_NAME_TO_START),
 	    .ran_ticks = user + system,
+	    .is_ending = is_zombie(stat, length) || is_exiting(stat, length),
 	};
 	return out->cpu >= 0 && out->parent >= 0 && out->start_ticks >= 0 && user >= 0 &&
 	       system >= 0;
-}
-
-/* One that has ended keeps its file until its parent has taken notice; X is the moment after
- * that. */
-static bool is_zombie(const char *stat, size_t length)
-{
-	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
-
-	return state && state < stat + length && (*state == 'Z' || *state == 'X');
 }
 
 int ps__task_cpu(const struct ps__task *task, bool *ended)

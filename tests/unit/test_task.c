@@ -82,6 +82,9 @@ START_TEST(a_whole_text_tells_what_looks_need)
 	ck_assert_int_eq(stat.threads, 20);
 	ck_assert_int_eq(stat.start_ticks, 22);
 	ck_assert_int_eq(stat.cpu, 39);
+	ck_assert(!stat.is_ending);
+	ck_assert(parse_with(9, "4", &stat)); /* PF_EXITING */
+	ck_assert(stat.is_ending);
 }
 END_TEST
 
