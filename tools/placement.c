@@ -106,7 +106,6 @@ struct parser {
 /* "first : length : stride", of numbers or of places. */
 struct interval {
 	int length, stride;
-	bool is_one; /* there was nothing but the first */
 };
 
 static int parse_fail(const struct parser *parser, const char *wanted)
@@ -158,10 +157,9 @@ static int parse_stride(struct parser *parser, int *out)
 
 static int parse_interval(struct parser *parser, struct interval *interval)
 {
-	*interval = (struct interval){.length = 1, .stride = 1, .is_one = true};
+	*interval = (struct interval){.length = 1, .stride = 1};
 	if (!parse_sign(parser, ':'))
 		return PS_OK;
-	interval->is_one = false;
 	int result = parse_number(parser, "a length above 0", 1, &interval->length);
 	if (result != PS_OK || !parse_sign(parser, ':'))
 		return result;
@@ -253,7 +251,7 @@ static int parse_places(struct parser *parser)
 {
 	bool is_excluded = parse_sign(parser, '!');
 	struct tool_cpus place = {0};
-	struct interval interval = {.is_one = true};
+	struct interval interval = {0};
 
 	int result = parse_place(parser, &place);
 	if (result == PS_OK && is_excluded)

@@ -277,7 +277,6 @@ static int stat_find_processes(struct session *session)
 	return 0;
 }
 
-/* Whatever can be wrong is found here, before a command is started. */
 /* The heat map is open already. */
 static int stat_open_output(struct session *session)
 {
@@ -291,6 +290,7 @@ static int stat_open_output(struct session *session)
 	return stat_output_open(&session->output, options, &session->watcher);
 }
 
+/* Whatever can be wrong is found here, before a command is started. */
 static int stat_prepare_and_run(struct session *session)
 {
 	const struct stat_options *options = &session->options;

@@ -38,7 +38,7 @@ struct ps__recording *ps__set_copy_recording(const struct ps__recording *model)
 	return copy;
 }
 
-/* The slot goes on in a log of the new recording, with its counts, but without a reading. */
+/* The slot goes on in a history of the new recording, with its counts, but without a reading. */
 static void move_slot(struct ps__slot *slot, struct ps__history *history, size_t width)
 {
 	if (slot->bases)

@@ -43,7 +43,7 @@ struct ps__slot {
 	uint64_t visit;  /* the set's number of the visit at which the instance was read last */
 	bool is_active;  /* in the set's active list: has_counts or has_part */
 	bool has_counts; /* assigned something since the counts started over, if only zeros */
-	bool has_part;   /* the latest reading has a part here: the log's last row */
+	bool has_part;   /* the latest reading has a part here: the history's last row */
 	bool has_base;   /* base isn't all zero */
 	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
 	uint16_t base_mark;   /* and of what is in the base */
@@ -420,7 +420,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind);
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 void ps__set_cancel_move(struct ps_eventset *set);
-/* The new row is written, and the log's last one. */
+/* The new row is written, and the history's last one. */
 void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 
 /* reading.c: the slow path of ps_read and ps_accum. */

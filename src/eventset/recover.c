@@ -61,7 +61,7 @@ static uint64_t time_of_row(const struct ps__history *history, size_t row)
 	    ps__history_words(history, ps__history_chunk(history, row), row), memory_order_relaxed);
 }
 
-/* Is the log's last row of this reading? */
+/* Is the history's last row of this reading? */
 static bool ends_with(const struct ps__history *history, uint64_t timestamp)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);

@@ -2,7 +2,7 @@
 /*
  * Readings that are not the latest. Their rows hold values; what their base was must be known if
  * one is updated again. For most it follows from the row's mark (0, or the value itself). Only a
- * reading that was accumulated and then read keeps its base apart, in a second log of the slot.
+ * reading that was accumulated and then read keeps its base apart, in a second history of the slot.
  */
 #include "base/error.h"
 #include "base/os.h"

@@ -37,7 +37,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* The log itself is the recording'. */
+/* The history itself is the recording's. */
 static void free_slot(struct ps__slot *slot)
 {
 	if (slot->bases)
@@ -100,7 +100,7 @@ static uint64_t find_lacking(const struct ps__recording *recording, int cpu)
 	return lacking;
 }
 
-/* A slot with its log; the log is no Thread's yet. */
+/* A slot with its history, which is no Thread's yet. */
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__recording_width(set->recorder.recording);

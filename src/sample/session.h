@@ -193,13 +193,14 @@ int ps__session_fail_closed(void);
 /* session_hear.c: one record of a ring. */
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes);
-/* session_sum.c. The sum on one hardware thread, by its place in the topology. */
+/* session_sum.c. */
 /* The kernel reports the period of the interval that begins with the sample. For a hardware event
  * that is much the same as the one that ends; a frequency of a software event makes it any number.
  */
 bool ps__session_knows_period(const struct ps_session *session, size_t event);
 /* Are the event's samples of user space alone? */
 bool ps__session_is_user_only(const struct ps__event *event);
+/* The sum on one hardware thread, by its place in the topology. */
 struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
                                            size_t thread);
 void ps__session_add_sample(struct ps_session *session, size_t event,
