@@ -7,6 +7,7 @@
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "eventset/attribution.h"
 #include "eventset/tasks.h"
 
@@ -24,18 +25,13 @@ struct list {
 
 static int append_number(pid_t tid, struct list *list)
 {
-	if (list->count == list->room) {
-		size_t room = 2 * list->room + 16;
-		pid_t *grown = ps__os_calloc(room, sizeof *grown);
-		if (!grown)
-			return -ENOMEM;
-		if (list->count)
-			memcpy(grown, list->tids, list->count * sizeof *grown);
-		ps__os_free(list->tids);
-		list->tids = grown;
-		list->room = room;
-	}
-	list->tids[list->count++] = tid;
+	pid_t *grown = ps__vector_reserve(list->tids, list->count, list->count + 1, &list->room,
+	                                  sizeof *grown);
+
+	if (!grown)
+		return -ENOMEM;
+	list->tids = grown;
+	grown[list->count++] = tid;
 	return 0;
 }
 

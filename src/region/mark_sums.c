@@ -2,12 +2,11 @@
 /* Numbers that the program gave under a name: the sums of paths, and what they say. */
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "region/paths.h"
 #include "region/profile.h"
 
 #include <string.h>
-
-#define LEAST_NAMES ((size_t)8)
 
 static int sums_add_name(struct ps_paths *paths, const struct ps_region *name)
 {
@@ -15,18 +14,13 @@ static int sums_add_name(struct ps_paths *paths, const struct ps_region *name)
 		return 0;
 	if (ps__links_reserve(&paths->links) < 0)
 		return -1;
-	if (paths->name_count == paths->name_room) {
-		size_t room = paths->name_room ? 2 * paths->name_room : LEAST_NAMES;
-		const struct ps_region **names = ps__os_calloc(room, sizeof *names);
-		if (!names)
-			return -1;
-		for (size_t index = 0; index < paths->name_count; index++)
-			names[index] = paths->names[index];
-		ps__os_free(paths->names);
-		paths->names = names;
-		paths->name_room = room;
-	}
-	paths->names[paths->name_count++] = name;
+	const struct ps_region **names =
+	    ps__vector_reserve(paths->names, paths->name_count, paths->name_count + 1,
+	                       &paths->name_room, sizeof *names);
+	if (!names)
+		return -1;
+	paths->names = names;
+	names[paths->name_count++] = name;
 	ps__links_add(&paths->links, paths, name, paths);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "snapshot/reader.h"
 
 #include <errno.h>
@@ -13,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_ENTRIES 64
-#define MOST_LOOKS    4 /* at a block, until it is damaged */
+#define MOST_LOOKS 4 /* at a block, until it is damaged */
 
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes)
@@ -234,18 +234,13 @@ static int check_block(struct ps_log_reader *reader, size_t index,
 static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
                      const struct ps__log_block *block)
 {
-	if (reader->entry_count == *room) {
-		size_t more = *room ? 2 * *room : FIRST_ENTRIES;
-		struct ps__log_entry *entries = ps__os_calloc(more, sizeof *entries);
-		if (!entries)
-			return ps__fail_memory("the list of a log's blocks");
-		if (*room)
-			memcpy(entries, reader->entries, *room * sizeof *entries);
-		ps__os_free(reader->entries);
-		reader->entries = entries;
-		*room = more;
-	}
-	reader->entries[reader->entry_count++] = (struct ps__log_entry){index, *block};
+	struct ps__log_entry *entries = ps__vector_reserve(
+	    reader->entries, reader->entry_count, reader->entry_count + 1, room, sizeof *entries);
+
+	if (!entries)
+		return ps__fail_memory("the list of a log's blocks");
+	reader->entries = entries;
+	entries[reader->entry_count++] = (struct ps__log_entry){index, *block};
 	return PS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/printable.h"
+#include "base/vector.h"
 #include "snapshot/reader.h"
 
 #include <errno.h>
@@ -263,16 +264,13 @@ void ps__log_source_clear(struct ps__log_source *source)
 
 static int grow_places(struct ps__log_source *source)
 {
-	size_t room = source->place_room ? 2 * source->place_room : 8;
-	struct ps__log_place *places = ps__os_calloc(room, sizeof *places);
+	struct ps__log_place *places =
+	    ps__vector_reserve(source->places, source->place_count, source->place_count + 1,
+	                       &source->place_room, sizeof *places);
 
 	if (!places)
 		return -1;
-	if (source->place_count)
-		memcpy(places, source->places, source->place_count * sizeof *places);
-	ps__os_free(source->places);
 	source->places = places;
-	source->place_room = room;
 	return 0;
 }
 
@@ -285,7 +283,7 @@ ptrdiff_t ps__log_source_place(struct ps__log_source *source, const struct ps_to
 	}
 	if (source->place_count == MOST_PLACES)
 		return -2;
-	if (source->place_count == source->place_room && grow_places(source) < 0)
+	if (grow_places(source) < 0)
 		return -1;
 	struct ps__history *history = ps__recording_add_history(source->recording);
 	if (!history)
