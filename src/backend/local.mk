@@ -26,8 +26,8 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_explain.c \
 	src/backend/perf_hybrid.c \
 	src/backend/perf_join.c \
-	src/backend/perf_kept.c \
-	src/backend/perf_kept.h \
+	src/backend/perf_queue.c \
+	src/backend/perf_queue.h \
 	src/backend/perf_open.c \
 	src/backend/perf_pause.c \
 	src/backend/perf_plan.c \

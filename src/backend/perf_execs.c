@@ -12,7 +12,7 @@
  * that a ring with records of its CPU can't bear.
  */
 #include "backend/perf.h"
-#include "backend/perf_kept.h"
+#include "backend/perf_queue.h"
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -43,7 +43,7 @@ struct begun {
 struct ps__perf_execs {
 	struct ps__ring *rings; /* for each CPU of the instances */
 	size_t ring_count;
-	struct ps__kept kept;
+	struct ps__queue queue;
 	struct begun *begun;
 	size_t begun_count, begun_room;
 	struct ps__uncounted found;
@@ -98,7 +98,7 @@ static void note_begun(struct ps__perf_execs *execs, const struct ps__name_recor
 		begun = &execs->begun[execs->begun_count++];
 	}
 	*begun = (struct begun){.pid = (pid_t)record->pid, .tid = (pid_t)record->tid};
-	ps__kept_name(record, begun->name);
+	ps__queue_name(record, begun->name);
 }
 
 static void note_ended(struct ps__perf_execs *execs, pid_t tid)
@@ -164,12 +164,12 @@ static void take(struct ps__perf *perf)
 	for (size_t ring = 0; ring < execs->ring_count; ring++) {
 		if (ps__ring_has_records(&execs->rings[ring]))
 			complete &= ps__ring_drain(&execs->rings[ring], LARGEST_RECORD,
-			                           ps__kept_take, &execs->kept);
+			                           ps__queue_take, &execs->queue);
 	}
-	ps__kept_sort(&execs->kept);
-	for (; count < execs->kept.count && execs->kept.records[count].time <= now; count++)
-		ps__perf_note_exec(perf, ps__kept_bytes(&execs->kept, count));
-	ps__kept_drop(&execs->kept, count);
+	ps__queue_sort(&execs->queue);
+	for (; count < execs->queue.count && execs->queue.records[count].time <= now; count++)
+		ps__perf_note_exec(perf, ps__queue_bytes(&execs->queue, count));
+	ps__queue_drop(&execs->queue, count);
 	if (!complete)
 		ps__perf_note_lost_execs(perf);
 }
@@ -249,7 +249,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 		return ps__fail_memory("the programs of a process");
 	if (perf->tasks)
 		return PS_OK;
-	perf->execs->kept.shift_ns = ps__time_namespace_shift_ns();
+	perf->execs->queue.shift_ns = ps__time_namespace_shift_ns();
 	for (size_t instance = 0; error == 0 && instance < perf->base.instances; instance++)
 		error = -connect_leader(perf, instance);
 	if (error == 0)
@@ -270,7 +270,7 @@ void ps__perf_close_execs(struct ps__perf *perf, bool abandon)
 	unmap_rings(execs, abandon);
 	ps__os_free(execs->rings);
 	ps__os_free(execs->begun);
-	ps__kept_clear(&execs->kept);
+	ps__queue_clear(&execs->queue);
 	ps__os_free(execs);
 	perf->execs = NULL;
 }

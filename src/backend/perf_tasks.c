@@ -38,13 +38,13 @@ static void empty_rings(struct ps__perf *perf)
 	struct ps__perf_tasks *tasks = perf->tasks;
 
 	for (size_t ring = 0; ring < tasks->ring_count; ring++) {
-		if (ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), ps__kept_take,
-		                   &tasks->kept))
+		if (ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), ps__queue_take,
+		                   &tasks->queue))
 			continue;
 		tasks->has_lost = true;
 		tasks->has_lost_notes |= ring < perf->target.instance_count;
 	}
-	ps__kept_sort(&tasks->kept);
+	ps__queue_sort(&tasks->queue);
 }
 
 static const struct ps__writer *find_writer(const struct ps__perf_tasks *tasks, uint64_t id)
@@ -111,7 +111,7 @@ static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 	bool is_exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
 	struct ps__task_record found = {.kind = is_exec ? PS__TASK_BEGUN : PS__TASK_NAMED};
 
-	if (!ps__kept_name(record, found.name))
+	if (!ps__queue_name(record, found.name))
 		return false;
 	found.pid = (pid_t)record->pid;
 	found.tid = (pid_t)record->tid;
@@ -146,15 +146,15 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 	uint64_t now = ps__os_now_ns();
 	size_t count = 0;
 	empty_rings(perf);
-	for (; count < tasks->kept.count && tasks->kept.records[count].time <= now; count++) {
-		const struct perf_event_header *record = ps__kept_bytes(&tasks->kept, count);
+	for (; count < tasks->queue.count && tasks->queue.records[count].time <= now; count++) {
+		const struct perf_event_header *record = ps__queue_bytes(&tasks->queue, count);
 		if (!tell(tasks, record, visit, context)) {
 			tasks->has_lost = true;
 			tasks->has_lost_notes |= record->type != PERF_RECORD_READ;
 		}
 		ps__perf_note_exec(perf, record);
 	}
-	ps__kept_drop(&tasks->kept, count);
+	ps__queue_drop(&tasks->queue, count);
 	if (tasks->has_lost)
 		visit(&(struct ps__task_record){.kind = PS__TASK_LOST}, context);
 	if (tasks->has_lost_notes)

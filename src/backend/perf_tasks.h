@@ -24,7 +24,7 @@
 #define PS_BACKEND_PERF_TASKS_H
 
 #include "backend/perf.h"
-#include "backend/perf_kept.h"
+#include "backend/perf_queue.h"
 
 /* An event that writes records. */
 struct ps__writer {
@@ -48,9 +48,9 @@ struct ps__perf_tasks {
 	size_t anchor_count;
 	struct ps__writer *writers; /* by rising id */
 	size_t writer_count;
-	struct ps__kept kept; /* of one emptying of the rings */
-	bool has_lost;        /* records of any kind */
-	bool has_lost_notes;  /* among them notes */
+	struct ps__queue queue; /* of one emptying of the rings */
+	bool has_lost;          /* records of any kind */
+	bool has_lost_notes;    /* among them notes */
 };
 
 /* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the

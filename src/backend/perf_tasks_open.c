@@ -208,7 +208,7 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 	struct ps__perf_tasks *tasks = perf->tasks;
 	size_t writers = 1 + perf->base.groups;
 
-	tasks->kept.shift_ns = ps__time_namespace_shift_ns();
+	tasks->queue.shift_ns = ps__time_namespace_shift_ns();
 	tasks->ring_count = perf->target.instance_count + perf->base.instances * perf->base.groups;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
 	tasks->writers = ps__os_calloc(perf->base.instances * writers, sizeof *tasks->writers);
@@ -257,7 +257,7 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 	ps__os_free(tasks->anchors);
 	ps__os_free(tasks->rings);
 	ps__os_free(tasks->writers);
-	ps__kept_clear(&tasks->kept);
+	ps__queue_clear(&tasks->queue);
 	ps__os_free(tasks);
 	perf->tasks = NULL;
 }

@@ -75,52 +75,54 @@ void ps__spare_free_all(struct ps_profile *profile)
 /* Counts by thread. */
 
 /* Numbers stand for addresses in the table. */
-static const void *kept_key(pid_t tid)
+static const void *ended_key(pid_t tid)
 {
 	return (const void *)(uintptr_t)tid;
 }
 
-static const char kept_tids; /* what the table's keys are of */
+static const char ended_tids; /* what the table's keys are of */
 
-struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid)
+struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid)
 {
-	return ps__links_find(&profile->ended.links, &kept_tids, kept_key(tid));
+	return ps__links_find(&profile->ended.links, &ended_tids, ended_key(tid));
 }
 
-static int kept_make(struct ps_profile *profile, const struct ps__member *member,
-                     ps__add_member *add)
+static int ended_make(struct ps_profile *profile, const struct ps__member *member,
+                      ps__add_member *add)
 {
-	struct ps__kept *kept = ps__os_calloc(1, sizeof *kept);
-	struct ps_paths *paths = kept ? ps__paths_make(profile, profile->ended.all->events) : NULL;
+	struct ps__ended_thread *thread = ps__os_calloc(1, sizeof *thread);
+	struct ps_paths *paths =
+	    thread ? ps__paths_make(profile, profile->ended.all->events) : NULL;
 
 	if (!paths || add(paths, member) < 0 || ps__links_reserve(&profile->ended.links) < 0) {
 		ps_paths_destroy(paths);
-		ps__os_free(kept);
+		ps__os_free(thread);
 		return -1;
 	}
-	*kept = (struct ps__kept){.next = profile->ended.kept, .tid = member->tid, .paths = paths};
-	profile->ended.kept = kept;
-	ps__links_add(&profile->ended.links, &kept_tids, kept_key(member->tid), kept);
+	*thread = (struct ps__ended_thread){
+	    .next = profile->ended.threads, .tid = member->tid, .paths = paths};
+	profile->ended.threads = thread;
+	ps__links_add(&profile->ended.links, &ended_tids, ended_key(member->tid), thread);
 	return 0;
 }
 
 /* The kernel gives a number again: those threads are added up. */
-int ps__kept_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add)
+int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add)
 {
-	const struct ps__kept *kept = ps__kept_find(profile, member->tid);
+	const struct ps__ended_thread *thread = ps__ended_find(profile, member->tid);
 
-	return kept ? add(kept->paths, member) : kept_make(profile, member, add);
+	return thread ? add(thread->paths, member) : ended_make(profile, member, add);
 }
 
-void ps__kept_free_all(struct ps_profile *profile)
+void ps__ended_free_all(struct ps_profile *profile)
 {
-	struct ps__kept *next;
+	struct ps__ended_thread *next;
 
-	for (struct ps__kept *kept = profile->ended.kept; kept; kept = next) {
-		next = kept->next;
-		ps_paths_destroy(kept->paths);
-		ps__os_free(kept);
+	for (struct ps__ended_thread *thread = profile->ended.threads; thread; thread = next) {
+		next = thread->next;
+		ps_paths_destroy(thread->paths);
+		ps__os_free(thread);
 	}
-	profile->ended.kept = NULL;
+	profile->ended.threads = NULL;
 	ps__links_clear(&profile->ended.links);
 }

@@ -16,7 +16,7 @@ static int join_add_gone(struct ps_profile *profile, const struct ps__member *me
 
 	if (ps__rest_add_member(profile->ended.all, member) < 0)
 		return -1;
-	if (profile->ended.are_kept && ps__kept_add(profile, member, ps__rest_add_member) < 0)
+	if (profile->ended.are_kept && ps__ended_add(profile, member, ps__rest_add_member) < 0)
 		ps__profile_note(profile, PS__FAULT_NO_MEMORY);
 	if (!is_known)
 		ps__profile_note(profile, PS__FAULT_INSIDE_ELSEWHERE);

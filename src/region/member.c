@@ -341,7 +341,7 @@ static int member_end(struct ps__member *member)
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;
 	if (is_added && profile->ended.are_kept &&
-	    ps__kept_add(profile, member, ps__paths_add_member) < 0)
+	    ps__ended_add(profile, member, ps__paths_add_member) < 0)
 		ps__profile_note(profile, PS__FAULT_NO_MEMORY);
 	if (is_added)
 		ps__member_unlink(member);

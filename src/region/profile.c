@@ -98,7 +98,7 @@ static void profile_free(struct ps_profile *profile)
 	}
 	ps__os_free(profile->regions);
 	ps__spare_free_all(profile);
-	ps__kept_free_all(profile);
+	ps__ended_free_all(profile);
 	ps__os_free(profile->ended.residual);
 	ps_paths_destroy(profile->ended.all);
 	ps_eventset_destroy(profile->model);

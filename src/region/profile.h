@@ -136,9 +136,9 @@ struct ps_profile {
 	struct ps__member *members;
 	struct ps__spare *spares;
 	struct {
-		struct ps_paths *all;   /* what threads that have ended counted, together */
-		struct ps__kept *kept;  /* and each by itself */
-		struct ps__links links; /* from its tid to it; see ended.c */
+		struct ps_paths *all; /* what threads that have ended counted, together */
+		struct ps__ended_thread *threads; /* and each by itself */
+		struct ps__links links;           /* from its tid to it; see ended.c */
 		bool are_kept;
 		long long *residual; /* of each event, what was counted and is in no path */
 	} ended;
@@ -325,17 +325,17 @@ static inline const struct ps__node *ps__member_failed_by_other(const struct ps_
 }
 
 /* ended.c: what one thread counted that has ended. The caller holds the profile's lock. */
-struct ps__kept {
-	struct ps__kept *next;
+struct ps__ended_thread {
+	struct ps__ended_thread *next;
 	pid_t tid;
 	struct ps_paths *paths;
 };
 /* ps__paths_add_member, or ps__rest_add_member for what is not in the nodes, too. */
 typedef int ps__add_member(struct ps_paths *paths, const struct ps__member *member);
 /* 0, or -1 for lack of memory: nothing is kept then. */
-int ps__kept_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
-struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid);
-void ps__kept_free_all(struct ps_profile *profile);
+int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
+struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid);
+void ps__ended_free_all(struct ps_profile *profile);
 
 /* join.c: ends the members of threads that are gone and didn't say so: that ended by exit(2), or
  * with a mark in the last of their destructors. */

@@ -15,8 +15,8 @@
 /* 0, -1 for lack of memory, or 1 if there is no such thread. The caller holds the lock. */
 static int take_add_thread(const struct ps_profile *profile, struct ps_paths *paths, pid_t tid)
 {
-	const struct ps__kept *kept = ps__kept_find(profile, tid);
-	int added = kept ? ps__paths_add(paths, kept->paths) : 1;
+	const struct ps__ended_thread *thread = ps__ended_find(profile, tid);
+	int added = thread ? ps__paths_add(paths, thread->paths) : 1;
 
 	for (const struct ps__member *member = profile->members; member && added >= 0;
 	     member = member->next) {
@@ -185,10 +185,11 @@ int ps_profile_threads(struct ps_profile *profile, pid_t *tids, size_t room, siz
 		return result;
 	*count = 0;
 	pthread_mutex_lock(&profile->lock);
-	for (const struct ps__kept *kept = profile->ended.kept; kept; kept = kept->next)
-		take_list(kept->tid, tids, room, count);
+	for (const struct ps__ended_thread *thread = profile->ended.threads; thread;
+	     thread = thread->next)
+		take_list(thread->tid, tids, room, count);
 	for (const struct ps__member *member = profile->members; member; member = member->next) {
-		if (!ps__kept_find(profile, member->tid))
+		if (!ps__ended_find(profile, member->tid))
 			take_list(member->tid, tids, room, count);
 	}
 	pthread_mutex_unlock(&profile->lock);

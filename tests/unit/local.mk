@@ -60,7 +60,7 @@ unit_tests = \
 	tests/unit/test_event_list \
 	tests/unit/test_per_cpu \
 	tests/unit/test_layout \
-	tests/unit/test_kept \
+	tests/unit/test_queue \
 	tests/unit/test_lines \
 	tests/unit/test_known \
 	tests/unit/test_list \

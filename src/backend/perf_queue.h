@@ -3,8 +3,8 @@
  * Records copied out of several rings, to be looked at in the order of time: a task writes its
  * records on the CPU where it is, so those of one task may stand in several rings.
  */
-#ifndef PS_BACKEND_PERF_KEPT_H
-#define PS_BACKEND_PERF_KEPT_H
+#ifndef PS_BACKEND_PERF_QUEUE_H
+#define PS_BACKEND_PERF_QUEUE_H
 
 #include "locate/ring.h"
 
@@ -22,35 +22,35 @@ struct ps__name_record {
 };
 
 /* A record that was copied out of its ring. */
-struct ps__kept_record {
+struct ps__queue_record {
 	uint64_t time;
 	size_t offset; /* in the bytes; also the order in which they were found */
 };
 
-struct ps__kept {
+struct ps__queue {
 	char *bytes; /* one record behind the other */
 	size_t bytes_used, bytes_room;
-	struct ps__kept_record *records;
+	struct ps__queue_record *records;
 	size_t count, room;
 	uint64_t shift_ns; /* of all times: see time_namespace.h */
 };
 
-/* A ps__ring_take whose context is a struct ps__kept: copies a record. False: it tells that others
- * were lost, or can't be kept, or is none. */
-bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header,
-                   void *context);
+/* A ps__ring_take whose context is a struct ps__queue: copies a record. False: it tells that others
+ * were lost, or can't be queue, or is none. */
+bool ps__queue_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                    void *context);
 /* By time; those of one moment as they were found. */
-void ps__kept_sort(struct ps__kept *kept);
+void ps__queue_sort(struct ps__queue *queue);
 /* Drops the first `count` records. */
-void ps__kept_drop(struct ps__kept *kept, size_t count);
-void ps__kept_clear(struct ps__kept *kept); /* releases all */
+void ps__queue_drop(struct ps__queue *queue, size_t count);
+void ps__queue_clear(struct ps__queue *queue); /* releases all */
 
-static inline const void *ps__kept_bytes(const struct ps__kept *kept, size_t record)
+static inline const void *ps__queue_bytes(const struct ps__queue *queue, size_t record)
 {
-	return kept->bytes + kept->records[record].offset;
+	return queue->bytes + queue->records[record].offset;
 }
 
 /* The name that a PERF_RECORD_COMM tells. False if it is too short for one. */
-bool ps__kept_name(const struct ps__name_record *record, char name[16]);
+bool ps__queue_name(const struct ps__name_record *record, char name[16]);
 
 #endif
