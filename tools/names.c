@@ -2,7 +2,7 @@
 /* Names of events, as -e takes them: lists, and patterns of tracepoints. */
 #include "base/os.h"
 #include "base/vector.h"
-#include "event/lookup.h"
+#include "event/event.h"
 #include "tools/names_group.h"
 #include "tools/options.h"
 #include "tools/terminal.h"

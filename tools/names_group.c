@@ -2,7 +2,7 @@
 /* perf's groups in a list of events: {cycles,instructions}:u are counted together, {...}:W if
  * that can be. */
 #include "tools/names_group.h"
-#include "event/lookup.h"
+#include "event/event.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
 

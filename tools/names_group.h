@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_NAMES_GROUP_H
 #define PS_TOOLS_NAMES_GROUP_H
 
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

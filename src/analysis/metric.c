@@ -7,7 +7,7 @@
 #include "analysis/metric_file.h"
 
 #include "base/error.h"
-#include "event/lookup.h"
+#include "event/event.h"
 #include "eventset/parts.h"
 
 #include <math.h>

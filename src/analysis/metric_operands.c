@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a metric's operands stand: the columns of a recording, or the events of a set. */
 #include "analysis/metric.h"
-#include "event/lookup.h"
+#include "event/event.h"
 #include "eventset/parts.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <errno.h>
 #include <fcntl.h>

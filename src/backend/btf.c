@@ -7,7 +7,7 @@
 #include "backend/bpf.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <errno.h>
 #include <fcntl.h>

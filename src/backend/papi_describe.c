@@ -8,7 +8,7 @@
 #include "backend/papi_set.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/advice.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <errno.h>
 #include <stdio.h>

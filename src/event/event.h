@@ -10,9 +10,14 @@
 
 #include <linux/perf_event.h>
 #include <perfsage/counter.h>
+#include <perfsage/event.h>
 #include <perfsage/eventset.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Longer names are refused, so that every detail sentence can quote the whole
+ * name. */
+#define PS__EVENT_NAME_MAX 511
 
 #define PS__LATER_CONFIGS 2 /* config3 and config4, which attr may be too old to have: attr.h */
 
@@ -124,5 +129,25 @@ int ps__run_time_refuse(const struct ps__event *event);
 /* split.c: the next name of a list with commas: *rest is the list itself at first, NULL behind its
  * end. 1; 0 if there is none; PS_EINVAL for an empty name. */
 int ps__event_split(const char *list, const char **rest, const char **name, size_t *length);
+
+/* For sentences: what each modifier means. modifiers.c has the letters. */
+#define PS__MODIFIERS \
+	"u (user), k (kernel), h (hypervisor), G (guest), H (host), I (not idle), D (pinned)"
+
+bool ps__modifier_is(char letter);
+bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
+
+/* Visits all that a source knows, until visit returns non-zero, which is returned. */
+typedef int ps__info_visit(const struct ps_event_info *info, void *context);
+int ps__tracepoint_list(ps__info_visit *visit, void *context);
+/* Those of this machine's PMUs, written as PMU::EVENT. */
+int ps__pfm_list(ps__info_visit *visit, void *context);
+
+/* pfm.c: a name with its PMU, "perf::PAGE-FAULTS", of one that libpfm4 knows without. False if it
+ * knows none, or if there is no room for it. */
+bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
+
+/* Is it for lack of something that a list is short, rather than that there is nothing to list? */
+bool ps__event_is_shortage(int error);
 
 #endif

@@ -16,10 +16,6 @@
  * failures. */
 #define PS__NOT_HERE 1
 
-/* Longer names are refused, so that every detail sentence can quote the whole
- * name. */
-#define PS__EVENT_NAME_MAX 511
-
 /* Characters of a name, counted from 1, as error messages give them. */
 #define PS__POSITION(name, at) ((at) - (name) + 1)
 
@@ -56,18 +52,8 @@ int ps__alias_find(struct ps__event *event,
 int ps__pfm_find(struct ps__event *event,
                  struct ps__lookup *lookup); /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
 
-/* pfm.c: a name with its PMU, "perf::PAGE-FAULTS", of one that libpfm4 knows without. False if it
- * knows none, or if there is no room for it. */
-bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
-
-/* For sentences: what each modifier means. modifiers.c has the letters. */
-#define PS__MODIFIERS \
-	"u (user), k (kernel), h (hypervisor), G (guest), H (host), I (not idle), D (pinned)"
-
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
-bool ps__modifier_is(char letter);
-bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
 
 /* hybrid.c: finds which kinds of cores are to be asked for a core event, and
  * how. */
@@ -83,22 +69,12 @@ int ps__cache_for_each(ps__name_visit *visit, void *context);
 /* The tracepoints, written as system:name, of the system that name begins
  * with. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
-
-/* For lists: visit all that a source knows, until it returns non-zero, which is
- * returned. */
-typedef int ps__info_visit(const struct ps_event_info *info, void *context);
+/* For lists, as those of event.h. */
 int ps__generic_list(ps__info_visit *visit, void *context);
-int ps__tracepoint_list(ps__info_visit *visit, void *context);
-int ps__pfm_list(ps__info_visit *visit,
-                 void *context); /* written as PMU::EVENT, of this machine's PMUs */
 
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; ""
  * if there are none. */
 void ps__suggest(char *buffer, size_t size_bytes, const char *name);
-
-/* Is it for lack of something that a list is short, rather than that there is
- * nothing to list? */
-bool ps__event_is_shortage(int error);
 
 /* Fails for a file that can't be opened, listed or read (error: an errno), with
  * the code that belongs to the reason. */

@@ -12,7 +12,7 @@
 
 #include "backend/perf.h"
 #include "base/os.h"
-#include "event/lookup.h"
+#include "event/event.h"
 
 #include <errno.h>
 
