@@ -124,7 +124,7 @@ static int report_add_paths(const struct collect_report *report, bool is_continu
 	    {.name = "host", .text = source->host},
 	    {.name = "rank", .number = source->rank ? strtod(source->rank, NULL) : (double)NAN},
 	    {.name = "elapsed_s", .number = report->elapsed_s},
-	    {.name = "complete", .number = !report->is_flushed},
+	    {.name = "complete", .number = !report->is_flushed && !report->paths->lacks_processes},
 	    {.name = "cost_s", .number = report->cost_ns / 1e9},
 	    {.name = "unmarked_cpu_s", .number = report->unmarked_s},
 	    {.name = "threads", .number = report->threads},

@@ -27,6 +27,7 @@ struct sums {
 	size_t count, room;
 	FILE *stream;
 	bool is_continued; /* something has been shown */
+	bool is_short;     /* reports of processes are missing in the list */
 };
 
 /* Paths of a profile that counts nothing itself. */
@@ -71,8 +72,10 @@ static void sums_find_missing(const struct sums *sums, const struct collect_repo
 	ps__buffer_clear(&missing);
 }
 
-static int sums_show(struct sums *sums, struct sums_paths *made)
+/* lacks: processes, of all that are shown. */
+static int sums_show(struct sums *sums, struct sums_paths *made, bool lacks)
 {
+	made->paths->lacks_processes = lacks;
 	int result = ps__paths_pool(&made->paths);
 	if (result != PS_OK)
 		return result;
@@ -86,6 +89,7 @@ static int sums_show(struct sums *sums, struct sums_paths *made)
 
 static int sums_show_one(struct sums *sums, const struct sums_report *one)
 {
+	bool is_all = sums->count == 1;
 	struct sums_paths made;
 	int result = sums_create_paths(&made, sums->regions);
 
@@ -94,8 +98,8 @@ static int sums_show_one(struct sums *sums, const struct sums_report *one)
 	result = collect_sum_add(&made.sum, one->words);
 	made.sum.source.run = one->run;
 	if (result == PS_OK)
-		result = sums_show(sums, &made);
-	if (result == PS_OK && sums->count == 1)
+		result = sums_show(sums, &made, is_all && sums->is_short);
+	if (result == PS_OK && is_all)
 		sums_find_missing(sums, &made.sum.report);
 	sums_destroy_paths(&made);
 	return result;
@@ -131,7 +135,7 @@ static int sums_show_all(struct sums *sums, const char *target)
 	if (result == PS_OK)
 		result = sums_name(&made.sum.source, sums->regions, target);
 	if (result == PS_OK)
-		result = sums_show(sums, &made);
+		result = sums_show(sums, &made, sums->is_short);
 	if (result == PS_OK)
 		sums_find_missing(sums, &made.sum.report);
 	sums_destroy_paths(&made);
@@ -180,9 +184,18 @@ static int sums_find(struct sums *sums)
 				result = sums_add(sums, &report);
 			if (result != PS_OK)
 				return result;
+			sums->is_short |= !is_good;
 		}
 	}
 	return PS_OK;
+}
+
+/* What is not in the list may have had counts, in any region. */
+static bool sums_lack_reports(const struct sums *sums)
+{
+	const struct stat_heard *heard = &sums->regions->heard;
+
+	return heard->silent || heard->lacks_notes || sums->count < heard->processes;
 }
 
 static int sums_show_wanted(struct sums *sums, const char *target)
@@ -190,6 +203,7 @@ static int sums_show_wanted(struct sums *sums, const char *target)
 	int result = sums_find(sums);
 	sums->regions->lacks_region = sums->regions->settings.regions;
 	sums->regions->has_reports = sums->count > 0;
+	sums->is_short |= sums_lack_reports(sums);
 	bool shows_each = sums->regions->shows_processes || sums->count == 1;
 
 	for (size_t index = 0; shows_each && result == PS_OK && index < sums->count; index++)

@@ -42,8 +42,8 @@ static const struct word statuses[] = {
      "not supported by this machine, core or permission: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
-     "unreadable), a task left the control group, a CPU came online, or a region's counters could "
-     "not be opened or read"},
+     "unreadable), a task left the control group, a CPU came online, a region's counters could "
+     "not be opened or read, or a process's report was lost"},
 };
 
 static const struct word flags[] = {

@@ -79,6 +79,15 @@ static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table 
 	path_csv_add_component(buffer, component);
 }
 
+/* Empty: not known. */
+static void path_csv_add_uncounted(struct ps__buffer *buffer, uint64_t uncounted)
+{
+	if (uncounted == UINT64_MAX)
+		ps__buffer_add(buffer, ",");
+	else
+		ps__buffer_add(buffer, ",%" PRIu64, uncounted);
+}
+
 static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_table *table,
                              size_t row)
 {
@@ -86,7 +95,7 @@ static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_ta
 	if (row > 0)
 		ps__buffer_add(buffer, "%zu", table->rows[row].parent);
 	ps__csv_add_field(buffer, ps_path_name(table->rows[row].path));
-	ps__buffer_add(buffer, ",%" PRIu64, table->rows[row].path->uncounted);
+	path_csv_add_uncounted(buffer, table->rows[row].path->uncounted);
 	ps__csv_add_field(buffer, table->faults);
 	ps__csv_end_row(buffer, table->options->fields, table->options->field_count);
 }

@@ -410,7 +410,9 @@ void ps__paths_doubt_uncounted(struct ps_paths *paths)
 {
 	for (struct ps_path *path = paths->root; path; path = path->next_made) {
 		/* No visit of a thread is counted inside one that isn't. */
-		if (!path->parent)
+		if (paths->lacks_processes)
+			path->uncounted = UINT64_MAX;
+		else if (!path->parent)
 			path->uncounted = atomic_load(&paths->profile->faults[PS__FAULT_UNCOUNTED]);
 		else if (path->parent->uncounted)
 			path->uncounted = ps__region_uncounted(path->region);

@@ -53,7 +53,8 @@ struct ps_path {
 	uint64_t unchosen;           /* visits, as those of struct ps__visits */
 	uint64_t open;               /* the same, of those that are not over yet */
 	/* In threads that could not be counted: visits of its region, in whatever path; 0 if none
-	 * can have been in this one. The root path: of all regions */
+	 * can have been in this one. The root path: of all regions. UINT64_MAX: not known, as
+	 * processes are missing */
 	uint64_t uncounted;
 	uint64_t pooled; /* of loaded paths: visits of processes that counted some */
 	struct ps__other_visits *others; /* of loaded paths: the other processes' visits */
@@ -76,6 +77,8 @@ struct ps_paths {
 	struct ps_profile *profile;
 	size_t events;
 	bool is_sampled; /* some path is not counted at each visit */
+	/* Of loaded paths: those of other processes are missing, which may have had any */
+	bool lacks_processes;
 	struct ps_path *root;
 	struct ps_path *newest;
 	/* From a path and a region to the path below; from `values` of a path and a name to its
@@ -107,7 +110,8 @@ int ps__paths_pool(struct ps_paths **paths);
 /* Adds what a process saved. PS_ENOMEM: some of it may be there. */
 int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process);
 /* Before the last step, for paths of all threads: a path lacks the counts of visits that it may
- * have had in threads that could not be counted, and the root path what these did outside. */
+ * have had in threads that could not be counted, or in processes that are missing, and the root
+ * path what these did outside. */
 void ps__paths_doubt_uncounted(struct ps_paths *paths);
 /* The last step: what may lack counts, or have too many, says so. */
 void ps__paths_settle(struct ps_paths *paths);

@@ -131,6 +131,7 @@ static int pool_estimate(struct ps_paths **paths)
 
 	if (!pooled)
 		return ps__fail_memory("the paths of several processes");
+	pooled->lacks_processes = (*paths)->lacks_processes;
 	ps_paths_destroy(*paths);
 	*paths = pooled;
 	return PS_OK;

@@ -116,6 +116,51 @@ START_TEST(a_region_that_one_process_could_not_count_is_a_lower_bound)
 }
 END_TEST
 
+/* How many visits there were is not known, which is not 0. */
+static void check_text_of(const struct ps_paths *paths, enum ps_format format, const char *wanted)
+{
+	struct ps_paths_options options = {.size = sizeof options, .flags = PS_PATHS_RAW};
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	check_ok(ps_paths_export(paths, format, &options, stream));
+	fclose(stream);
+	ck_assert_msg(strstr(text, wanted), "'%s' is not in: %s", wanted, text);
+	free(text);
+}
+
+/* They may have had any of its regions. */
+START_TEST(what_processes_without_a_report_counted_is_missing_everywhere)
+{
+	struct ps_profile *profile;
+	struct ps_value value;
+
+	regions_begin(EVENT, NULL);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_region_enter(region("saved")), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	check_ok(ps_profile_join(regions.profile));
+	visit_inside("write");
+	check_ok(ps_profile_create(&profile, regions.model, scene.root));
+	struct ps_paths *paths = ps__paths_make(profile, 1);
+	ck_assert_ptr_nonnull(paths);
+	paths->lacks_processes = true;
+	load_saved(paths, "saved");
+	check_ok(ps__paths_pool(&paths));
+	const struct ps_path *write = find(paths, "write");
+	check_ok(ps_path_value(write, scene.root, EVENT, PS_SHARE_INCLUSIVE, &value));
+	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(value.value, 3);
+	check_text_of(paths, PS_FORMAT_TEXT, "  inner                  >=1");
+	check_text_of(paths, PS_FORMAT_JSON, "\"visits_uncounted\": null");
+	check_text_of(paths, PS_FORMAT_CSV, ",1,0,write,,uncounted=1");
+	ps_paths_destroy(paths);
+	ps_profile_destroy(profile);
+	regions_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("uncounted_visits");
@@ -123,5 +168,6 @@ int main(void)
 
 	tcase_add_test(tests, visits_of_a_thread_that_is_not_counted_leave_lower_bounds);
 	tcase_add_test(tests, a_region_that_one_process_could_not_count_is_a_lower_bound);
+	tcase_add_test(tests, what_processes_without_a_report_counted_is_missing_everywhere);
 	return scene_run(suite);
 }
