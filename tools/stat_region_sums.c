@@ -27,7 +27,7 @@ struct sums {
 	size_t count, room;
 	FILE *stream;
 	bool is_continued; /* something has been shown */
-	bool is_short;     /* reports of processes are missing in the list */
+	bool is_short;     /* counts of processes are missing in the list */
 };
 
 /* Paths of a profile that counts nothing itself. */
@@ -190,12 +190,14 @@ static int sums_find(struct sums *sums)
 	return PS_OK;
 }
 
-/* What is not in the list may have had counts, in any region. */
+/* What is not in the list may have had counts, in any region; and so may a process that went on
+ * behind the report that it left. */
 static bool sums_lack_reports(const struct sums *sums)
 {
 	const struct stat_heard *heard = &sums->regions->heard;
 
-	return heard->silent || heard->lacks_notes || sums->count < heard->processes;
+	return heard->silent || heard->flushed || heard->lacks_notes ||
+	       sums->count < heard->processes;
 }
 
 static int sums_show_wanted(struct sums *sums, const char *target)
