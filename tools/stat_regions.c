@@ -326,10 +326,12 @@ static void regions_describe_silence(const struct stat_regions *regions,
 
 	if (heard->programs) {
 		ps__buffer_add(out,
-		               "no program that loaded " PRELOAD " had marks: #include "
+		               "no program that loaded " PRELOAD " told of marks: #include "
 		               "<perfsage/marks.h> and PS_REGION, or count it as a whole without "
 		               "--regions. A program that began without LD_PRELOAD (env -i, sudo) "
-		               "isn't heard");
+		               "isn't heard. One that began as another user (setpriv, su), or with "
+		               "another root, can't write to the folder of TMPDIR: if it has "
+		               "marks, its report is lost (see stderr)");
 		return;
 	}
 	why = tool_program_find_deafness(regions->command);
