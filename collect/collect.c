@@ -9,6 +9,7 @@
 #include "collect/flush.h"
 #include "collect/hush.h"
 #include "collect/process.h"
+#include "collect/threads.h"
 
 #include "base/cancel.h"
 #include "base/error.h"
@@ -49,6 +50,7 @@ static struct {
 	uint64_t generation;  /* of the process that is counted; 0: none */
 	pid_t pid;            /* a child of vfork has another one, and the same memory */
 	bool has_handler;     /* of exit */
+	bool is_preloaded;    /* the preloaded library began; so the program's end is not for it */
 	struct collect_process process;
 	struct collect_earlier *earlier; /* what earlier starts were given */
 	struct ps__mark_names names;     /* of the marks: struct collect_region */
@@ -293,9 +295,11 @@ static struct ps_mark_region *collect_define(const char *name)
 	return named ? &named->mark : NULL;
 }
 
+static int collect_stop(bool is_at_exit);
+
 static void collect_at_exit(void)
 {
-	if (ps_collect_end() != PS_OK)
+	if (collect_stop(true) != PS_OK)
 		collect_complain(PS_ESYS);
 }
 
@@ -345,9 +349,11 @@ static int collect_start(void)
 	ps__mark_names_visit(&collect.names, collect_forget_region);
 	if (result == PS_OK)
 		result = collect_begin();
-	if (result == PS_OK)
-		ps__listen_set(&listener);
-	return result;
+	if (result != PS_OK)
+		return result;
+	collect.is_preloaded = ps_preload_is_starting && ps_preload_is_starting();
+	ps__listen_set(&listener);
+	return PS_OK;
 }
 
 int ps_collect_start(void)
@@ -403,16 +409,25 @@ static void collect_finish(void)
 		collect_complain(result);
 }
 
-int ps_collect_end(void)
+static int collect_stop(bool is_at_exit)
 {
 	if (!collect_enter())
 		return ps__fail(PS_ECNFLCT, "ps_collect_end: a signal handler has interrupted "
 		                            "another call of the collector");
+	bool goes_on = collect.is_preloaded && !is_at_exit;
 	int cancel = ps__cancel_hold();
-	int result = collect_end(true);
+	int result = goes_on ? PS_OK : collect_end(true);
 	ps__cancel_release(cancel);
 	collect_leave();
 	/* Behind the report: a signal that comes while it is written waits for it. */
-	collect_flush_stop();
+	if (!goes_on)
+		collect_flush_stop();
 	return result;
+}
+
+/* Where the preloaded library began, the program's own start was refused: its marks from there to
+ * here are counted, and so are those that follow. */
+int ps_collect_end(void)
+{
+	return collect_stop(false);
 }

@@ -63,6 +63,14 @@ static void *preload_open_library(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* The collector asks: what it begins now is not the program's to end. */
+static _Thread_local bool is_starting;
+
+__attribute__((visibility("default"))) bool ps_preload_is_starting(void)
+{
+	return is_starting;
+}
+
 static void preload_start(void)
 {
 	void *library = preload_open_library();
@@ -84,7 +92,10 @@ static void preload_start(void)
 	announce *typed_announce;
 	*(void **)&typed_announce = found_announce;
 	atomic_store(&forward, typed_announce);
-	if (start() != 0)
+	is_starting = true;
+	int result = start();
+	is_starting = false;
+	if (result != 0)
 		preload_complain("%s", detail());
 }
 

@@ -3,7 +3,11 @@
 #ifndef PS_COLLECT_THREADS_H
 #define PS_COLLECT_THREADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Is it the library itself that calls ps_collect_start, in this thread? NULL as below. */
+__attribute__((weak, visibility("default"))) bool ps_preload_is_starting(void);
 
 /* The threads that this process has made, without its first one. NULL where the library is not
  * preloaded: the program has begun the collector itself. */

@@ -44,7 +44,8 @@ PS_PUBLIC int ps_collect_start(void);
  * Writes the report, and stops counting.
  *
  * The report has the same counts of other threads as ps_paths_create(). If nothing is being
- * counted, the call does nothing.
+ * counted, the call does nothing; and so it does where the preloaded library has begun, and
+ * ps_collect_start() was refused.
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why

@@ -44,7 +44,7 @@ tool_tests = \
 EXTRA_DIST += $(tool_tests) tests/tool/without-memory tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heeding tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
-check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/signalled tests/tool/visits
+check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/restarted tests/tool/signalled tests/tool/visits
 tests_tool_closing_SOURCES = tests/tool/closing.c
 tests_tool_closing_LDADD =
 tests_tool_faults_SOURCES = tests/tool/faults.c
@@ -74,6 +74,8 @@ tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
 tests_tool_leaderless_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_leaderless_LDFLAGS = -pthread
 tests_tool_leaderless_LDADD =
+tests_tool_restarted_SOURCES = tests/tool/restarted.c
+tests_tool_restarted_LDADD = libperfsage.la
 tests_tool_signalled_SOURCES = tests/tool/signalled.c
 tests_tool_signalled_LDADD =
 tests_tool_moves_SOURCES = tests/tool/moves.c
