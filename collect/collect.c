@@ -332,7 +332,9 @@ static void collect_retire(struct collect_process *process)
 		collect.earlier = earlier;
 	}
 	collect_settings_clear(&process->settings);
-	*process = (struct collect_process){.profile = NULL};
+	/* A forked child has no start of its own yet. */
+	*process = collect.pid == getpid() ? (struct collect_process){.past = process->past}
+	                                   : (struct collect_process){.profile = NULL};
 }
 
 /* The caller has entered. */

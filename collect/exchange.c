@@ -18,13 +18,14 @@ static void exchange_write_body(const struct collect_report *report, FILE *strea
 {
 	const struct collect_source *source = report->source;
 
-	fprintf(stream, "process %d", (int)source->process);
+	fprintf(stream, "process %d %" PRIu64, (int)source->process, report->reported.reports);
 	ps__words_write_string(stream, source->command);
 	ps__words_write_string(stream, source->host);
 	ps__words_write_string(stream, source->rank ? source->rank : "");
-	fprintf(stream, "\ntimes %d %a %a %a %a %" PRIu64 "\nthreads %a %a\nmetrics %zu",
+	fprintf(stream, "\ntimes %d %a %a %a %a %" PRIu64 "\nthreads %a %a %a %a\nmetrics %zu",
 	        report->is_flushed, report->elapsed_s, report->cpu_s, report->unmarked_s,
 	        report->cost_ns, report->cost_visits, report->threads, report->unmarked_threads,
+	        report->reported.threads, report->reported.unmarked_threads,
 	        report->metrics->count);
 	for (size_t index = 0; index < report->metrics->count; index++)
 		ps__words_write_string(stream, report->metrics->names[index]);
@@ -118,12 +119,14 @@ void collect_sum_destroy(struct collect_sum *sum)
 
 static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 {
-	size_t processes = sum->source.processes + 1;
+	size_t processes = sum->source.processes;
 
 	collect_source_clear(&sum->source);
 	ps__words_expect(words, "process");
 	sum->source.process = (pid_t)ps__words_read_signed(words);
-	sum->source.processes = processes;
+	/* A later report of a process, which is behind the others, is of no other one. */
+	bool is_later = ps__words_read_unsigned(words) > 0;
+	sum->source.processes = processes && is_later ? processes : processes + 1;
 	sum->source.command = ps__words_read_string(words);
 	sum->source.host = ps__words_read_string(words);
 	sum->source.rank = ps__words_read_string(words);
@@ -133,11 +136,16 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	}
 }
 
-/* An unknown number of a process is not in the sum. */
-static void sum_add_known(double *sum, double number)
+/* An unknown number of a process is not in the sum; nor is what an earlier report had. */
+static void sum_add_new(double *sum, double number, double before)
 {
 	if (!isnan(number))
-		*sum = isnan(*sum) ? number : *sum + number;
+		*sum = isnan(*sum) ? number : *sum + number - (isnan(before) ? 0 : before);
+}
+
+static void sum_add_known(double *sum, double number)
+{
+	sum_add_new(sum, number, 0);
 }
 
 static void sum_read_times(struct collect_report *report, struct ps__words *words)
@@ -156,8 +164,9 @@ static void sum_read_times(struct collect_report *report, struct ps__words *word
 static void sum_read_threads(struct collect_report *report, struct ps__words *words)
 {
 	ps__words_expect(words, "threads");
-	sum_add_known(&report->threads, ps__words_read_double(words));
-	sum_add_known(&report->unmarked_threads, ps__words_read_double(words));
+	double threads = ps__words_read_double(words), unmarked = ps__words_read_double(words);
+	sum_add_new(&report->threads, threads, ps__words_read_double(words));
+	sum_add_new(&report->unmarked_threads, unmarked, ps__words_read_double(words));
 }
 
 static int sum_read_metrics(struct collect_metrics *metrics, struct ps__words *words)

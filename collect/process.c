@@ -90,7 +90,8 @@ static int process_begin_settings(struct collect_settings *settings, bool is_chi
 /* The program's other threads may go on meanwhile, in a time that is theirs. */
 int collect_process_begin(struct collect_process *out)
 {
-	struct collect_process process = {.settings = out->settings, .started_ns = ps__os_now_ns()};
+	struct collect_process process = {
+	    .settings = out->settings, .past = out->past, .started_ns = ps__os_now_ns()};
 	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	bool is_child = process.settings.model;
 	int result = process_begin_settings(&process.settings, is_child);
@@ -99,7 +100,9 @@ int collect_process_begin(struct collect_process *out)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
 		process.begin_cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-		if (ps_preload_earlier_cpu_ns)
+		if (process.past.ends)
+			process.begin_cpu_ns += process.past.ended_cpu_ns;
+		else if (ps_preload_earlier_cpu_ns)
 			process.begin_cpu_ns += ps_preload_earlier_cpu_ns();
 		*out = process;
 		return PS_OK;
@@ -174,15 +177,25 @@ static double process_unmarked_s(const struct collect_report *report)
 	return fmax(report->cpu_s - (double)report->on_cpu_ns / 1e9, 0);
 }
 
+/* Threads that passed a mark since the first start. */
+static uint64_t process_marked_threads(const struct collect_process *process)
+{
+	const struct collect_past *past = &process->past;
+
+	return past->ends ? past->marked_threads + ps__profile_new_threads(process->profile)
+	                  : ps__profile_threads(process->profile);
+}
+
 static void process_add_threads(const struct collect_process *process,
                                 struct collect_report *report)
 {
 	/* A thread that is just being made may have come here already. */
-	double marked = (double)ps__profile_threads(process->profile);
+	double marked = (double)process_marked_threads(process);
+	unsigned own_threads = process->past.own_threads + process->own_threads;
 
 	if (!ps_preload_threads)
 		return;
-	report->threads = (double)(1 + ps_preload_threads()) - process->own_threads;
+	report->threads = (double)(1 + ps_preload_threads()) - own_threads;
 	report->unmarked_threads = fmax(report->threads - marked, 0);
 }
 
@@ -214,6 +227,7 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 	    .cost_ns = (double)NAN,
 	    .threads = (double)NAN,
 	    .unmarked_threads = (double)NAN,
+	    .reported = process->past.reported,
 	    .cpu_s = (double)cpu_ns / 1e9,
 	    .elapsed_s = (double)(ps__os_now_ns() - process->started_ns) / 1e9};
 	collect_report_sum(&out->report);
@@ -224,12 +238,14 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 
 static void process_note_report(const char *what, const struct collect_report *report)
 {
-	process_note(report->settings->journal, "%s %d.%llu %llu %llu\n", what, (int)getpid(),
+	process_note(report->settings->journal, "%s %d.%llu %llu %llu %llu\n", what, (int)getpid(),
 	             (unsigned long long)report->began_ns, (unsigned long long)report->visits,
-	             (unsigned long long)report->on_cpu_ns);
+	             (unsigned long long)report->on_cpu_ns,
+	             (unsigned long long)report->reported.reports);
 }
 
-int collect_process_report(const struct collect_process *process, bool measures)
+static int process_report(const struct collect_process *process, bool measures,
+                          struct collect_reported *reported)
 {
 	struct process_report made;
 
@@ -245,9 +261,28 @@ int collect_process_report(const struct collect_process *process, bool measures)
 		made.report.cost_ns = process_try_visits(process) * (double)made.report.counted;
 	}
 	result = collect_report_write(&made.report);
-	if (result == PS_OK)
+	if (result == PS_OK) {
 		process_note_report("heard", &made.report);
+		*reported =
+		    (struct collect_reported){.reports = reported->reports + 1,
+		                              .threads = made.report.threads,
+		                              .unmarked_threads = made.report.unmarked_threads};
+	}
 	process_clear_report(&made);
+	return result;
+}
+
+int collect_process_report(struct collect_process *process, bool measures)
+{
+	struct collect_past past = process->past;
+	int result = process_report(process, measures, &past.reported);
+
+	past.marked_threads = process_marked_threads(process);
+	past.own_threads += process->own_threads;
+	past.ended_cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	past.ends++;
+	process->past = past;
+	process->own_threads = 0;
 	return result;
 }
 

@@ -61,7 +61,8 @@ static void report_add_head(struct ps__buffer *out, const struct collect_report 
 	if (source->process)
 		ps__buffer_add(&line, "process %d", (int)source->process);
 	else
-		ps__buffer_add(&line, "sums over %zu processes", source->processes);
+		ps__buffer_add(&line, "sums over %zu process%s", source->processes,
+		               source->processes == 1 ? "" : "es");
 	if (source->runs)
 		ps__buffer_add(&line, " of %lld runs", source->runs);
 	if (source->run)

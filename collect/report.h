@@ -28,6 +28,13 @@ struct collect_metrics {
 	size_t count, room;
 };
 
+/* Earlier reports of a process that started the collector before: they are of its other marks, and
+ * of the same threads. */
+struct collect_reported {
+	uint64_t reports;
+	double threads, unmarked_threads; /* in the last of them */
+};
+
 struct collect_report {
 	const struct collect_settings *settings;
 	const struct collect_source *source;
@@ -44,8 +51,9 @@ struct collect_report {
 	double unmarked_s;         /* CPU time in which no thread counted; NaN: not known */
 	double threads;            /* that the program had until now; NaN: not known */
 	double unmarked_threads;   /* of these, those that passed no mark; NaN: not known */
-	double cost_ns;            /* of the measurement, about; NaN: not known */
-	uint64_t cost_visits;      /* that cost_ns is of */
+	struct collect_reported reported;
+	double cost_ns;       /* of the measurement, about; NaN: not known */
+	uint64_t cost_visits; /* that cost_ns is of */
 };
 
 /* The calling process. rank: NULL if there is none. PS_ENOMEM. */

@@ -197,7 +197,7 @@ static bool sums_lack_reports(const struct sums *sums)
 	const struct stat_heard *heard = &sums->regions->heard;
 
 	return heard->silent || heard->flushed || heard->lacks_notes ||
-	       sums->count < heard->processes;
+	       sums->count < heard->reports;
 }
 
 static int sums_show_wanted(struct sums *sums, const char *target)

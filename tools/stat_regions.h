@@ -27,8 +27,9 @@ struct stat_region_run {
 struct stat_heard {
 	size_t programs;  /* that began with the collector */
 	size_t processes; /* that had marks and left a report */
-	size_t flushed;   /* of these, so many left only what they wrote before their end */
-	size_t silent;    /* that had marks and left none */
+	size_t reports;   /* of them: one for each start of the collector */
+	size_t flushed;   /* of these, so many are only what was written before the end */
+	size_t silent;    /* reports of processes that had marks, and left none */
 	bool lacks_notes; /* the journal is gone, or a process could not write to it */
 	size_t inner;     /* programs that were perfsage stat --regions themselves */
 	double visits;

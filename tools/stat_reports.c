@@ -111,17 +111,19 @@ static int reports_read(const struct stat_regions *regions, struct dirent *const
 
 struct reports_numbers {
 	unsigned long long visits, cpu_ns;
+	unsigned long long earlier; /* reports of the same process */
 };
 
 static void reports_add_heard(struct stat_heard *heard, const struct reports_numbers *numbers)
 {
-	heard->processes++;
+	heard->reports++;
+	heard->processes += numbers->earlier == 0;
 	heard->silent -= heard->silent > 0;
 	heard->visits += (double)numbers->visits;
 	heard->cpu_s += numbers->cpu_ns == UINT64_MAX ? (double)NAN : (double)numbers->cpu_ns / 1e9;
 }
 
-/* "flushed PID.BEGAN VISITS NANOSECONDS": the last one counts. */
+/* "flushed PID.BEGAN VISITS NANOSECONDS EARLIER": the last one counts. */
 static void reports_hear_part(FILE *journal, const struct reports_program *program,
                               struct stat_heard *heard)
 {
@@ -131,8 +133,8 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 
 	rewind(journal);
 	while (fgets(line, sizeof line, journal)) {
-		if (sscanf(line, "flushed %ld.%llu %llu %llu", &of.pid, &of.began_ns,
-		           &numbers.visits, &numbers.cpu_ns) == 4 &&
+		if (sscanf(line, "flushed %ld.%llu %llu %llu %llu", &of.pid, &of.began_ns,
+		           &numbers.visits, &numbers.cpu_ns, &numbers.earlier) == 5 &&
 		    of.pid == program->pid && of.began_ns == program->began_ns)
 			last = numbers;
 	}
@@ -150,7 +152,8 @@ static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal
 }
 
 /* "began PID" of each program, "marks PID" of each program with marks, "heard PID.BEGAN VISITS
- * NANOSECONDS" of each that left a report, and "inner PID" of each perfsage stat --regions. */
+ * NANOSECONDS EARLIER" of each that left a report, and "inner PID" of each perfsage stat --regions.
+ * A program that starts the collector again has the second and the third line once more. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
                          struct stat_heard *heard)
 {
@@ -165,7 +168,8 @@ static void reports_hear(const struct stat_regions *regions, struct dirent *cons
 		heard->programs += strncmp(line, "began ", strlen("began ")) == 0;
 		heard->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
 		heard->inner += strncmp(line, "inner ", strlen("inner ")) == 0;
-		if (sscanf(line, "heard %*d.%*u %llu %llu", &numbers.visits, &numbers.cpu_ns) == 2)
+		if (sscanf(line, "heard %*d.%*u %llu %llu %llu", &numbers.visits, &numbers.cpu_ns,
+		           &numbers.earlier) == 3)
 			reports_add_heard(heard, &numbers);
 	}
 	for (int part = 0; part < count; part++) {

@@ -88,8 +88,9 @@ static void join_count_thread(struct ps_profile *profile)
 {
 	if (ps__own.known == profile->number)
 		return;
+	atomic_fetch_add(&profile->threads.all, 1);
+	atomic_fetch_add(&profile->threads.first, ps__own.known == 0);
 	ps__own.known = profile->number;
-	atomic_fetch_add(&profile->threads, 1);
 }
 
 int ps__member_create(struct ps_profile *profile, struct ps__member **out)

@@ -260,5 +260,10 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 
 uint64_t ps__profile_threads(struct ps_profile *profile)
 {
-	return atomic_load(&profile->threads);
+	return atomic_load(&profile->threads.all);
+}
+
+uint64_t ps__profile_new_threads(struct ps_profile *profile)
+{
+	return atomic_load(&profile->threads.first);
 }

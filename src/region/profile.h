@@ -148,10 +148,13 @@ struct ps_profile {
 	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
 	_Atomic(struct ps_region *) group;            /* tells visits apart; NULL: nothing does */
 	_Atomic uint64_t faults[PS__FAULTS];
-	double budget;                 /* of the time, that visits may cost; 0: none */
-	uint64_t seed;                 /* of the choice of visits */
-	uint64_t joined;               /* how often a thread did */
-	_Atomic uint64_t threads;      /* that joined, or could not be counted */
+	double budget;   /* of the time, that visits may cost; 0: none */
+	uint64_t seed;   /* of the choice of visits */
+	uint64_t joined; /* how often a thread did */
+	struct {
+		_Atomic uint64_t all;   /* that joined, or could not be counted */
+		_Atomic uint64_t first; /* of these, those that no profile knew before */
+	} threads;
 	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
 };
 
@@ -212,6 +215,8 @@ static inline void ps__profile_end(void)
 /* Returns the number of threads that have come to be counted, with those that could not be. A
  * thread that comes again is one; but not if it was counted by another profile meanwhile. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
+/* Of these, those that had come to no other profile before. */
+uint64_t ps__profile_new_threads(struct ps_profile *profile);
 
 static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)
 {

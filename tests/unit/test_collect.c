@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a process begins to be counted: what it reads of its environment, and what that costs. */
 #define PERFSAGE_NO_MARKS
+#include "collect/exchange.h"
 #include "collect/files.h"
 #include "collect/process.h"
+#include "collect/threads.h"
+#include "region/profile.h"
 #include "support/scene.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <perfsage/region.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +19,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* As the preloaded library has them. */
+static _Atomic uint64_t threads_made;
+
+uint64_t ps_preload_threads(void)
+{
+	return threads_made;
+}
+
 static void setup(void)
 {
+	threads_made = 0;
 	scene_setup();
 	clearenv();
 	setenv("HWLOC_SYNTHETIC", "pu:4", 1);
@@ -216,6 +229,103 @@ START_TEST(a_report_without_a_file_is_not_made_before_the_end)
 }
 END_TEST
 
+static void *visit(void *profile)
+{
+	struct ps_region *region;
+
+	check_ok(ps_region_define(&region, profile, "work"));
+	check_ok(ps_region_enter(region));
+	check_ok(ps_region_leave(region));
+	return NULL;
+}
+
+/* A thread of the program that passes marks, and one of the collector's own. */
+static void count_two_threads(struct collect_process *process)
+{
+	pthread_t thread;
+
+	process->own_threads = 1;
+	threads_made += 2;
+	visit(process->profile);
+	ck_assert_int_eq(pthread_create(&thread, NULL, visit, process->profile), 0);
+	pthread_join(thread, NULL);
+}
+
+static char *read_file(const char *name, size_t *length)
+{
+	char *text = calloc(1, 65536);
+	FILE *file = fopen(name, "r");
+
+	ck_assert_ptr_nonnull(file);
+	*length = fread(text, 1, 65535, file);
+	fclose(file);
+	ck_assert_int_eq(unlink(name), 0);
+	return text;
+}
+
+/* Checks the number of processes, of their threads, and of those without a mark. */
+static void check_sum(const struct collect_process *process, struct ps__words *text, int reports,
+                      double threads, double unmarked)
+{
+	struct ps__words report;
+	struct collect_sum sum;
+	struct ps_paths *paths = ps__paths_make(process->profile, 1);
+
+	ck_assert_ptr_nonnull(paths);
+	collect_sum_create(&sum, paths, &process->settings);
+	for (int index = 0; index < reports; index++) {
+		ck_assert(collect_exchange_next(text, &report));
+		check_ok(collect_sum_add(&sum, report));
+	}
+	ck_assert_uint_eq(sum.source.processes, 1);
+	ck_assert_double_eq(sum.report.threads, threads);
+	ck_assert_double_eq(sum.report.unmarked_threads, unmarked);
+	collect_sum_destroy(&sum);
+	ps_paths_destroy(paths);
+}
+
+/* It had a thread without marks before, and has a second one then. */
+START_TEST(a_process_that_starts_again_is_one_with_each_thread_once)
+{
+	char folder[] = "/tmp/perfsage-XXXXXX", output[sizeof folder + 8],
+	     journal[sizeof folder + 9];
+	size_t length;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(output, sizeof output, "%s/report", folder);
+	snprintf(journal, sizeof journal, "%s/journal", folder);
+	fclose(fopen(output, "w"));
+	fclose(fopen(journal, "w"));
+	setenv("PERFSAGE_OUTPUT", output, 1);
+	setenv("PERFSAGE_JOURNAL", journal, 1);
+	struct collect_process process = begin(NULL);
+	threads_made++;
+	count_two_threads(&process);
+	check_ok(collect_process_report(&process, false));
+	struct collect_process again = {.past = process.past};
+	check_ok(collect_process_begin(&again));
+	ck_assert_uint_ge(again.begin_cpu_ns, process.past.ended_cpu_ns);
+	threads_made++;
+	count_two_threads(&again);
+	check_ok(collect_process_report(&again, false));
+	char *text = read_file(output, &length);
+	struct ps__words words = {.at = text, .end = text + length}, both = words;
+	check_sum(&again, &words, 1, 3, 1);
+	check_sum(&again, &words, 1, 5, 2);
+	check_sum(&again, &both, 2, 5, 2);
+	free(text);
+	text = read_file(journal, &length);
+	ck_assert_ptr_nonnull(strstr(text, " 0\n"));
+	ck_assert_msg(length > 3 && strcmp(text + length - 3, " 1\n") == 0, "%s", text);
+	free(text);
+	end(&process);
+	end(&again);
+	collect_settings_clear(&process.settings);
+	collect_settings_clear(&again.settings);
+	rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collect");
@@ -228,6 +338,7 @@ int main(void)
 	tcase_add_test(tests, beginning_costs_the_time_of_its_thread);
 	tcase_add_test(tests, a_flush_without_memory_leaves_no_file);
 	tcase_add_test(tests, a_program_that_has_taken_all_descriptors_leaves_its_reports);
+	tcase_add_test(tests, a_process_that_starts_again_is_one_with_each_thread_once);
 	tcase_add_loop_test(tests, a_report_without_a_file_is_not_made_before_the_end, 0, 2);
 	return scene_run(suite);
 }
