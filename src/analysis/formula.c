@@ -143,7 +143,7 @@ static int status_rank(enum ps_status status)
 	return ranks[status];
 }
 
-static void join(struct ps_metric_value *known, const struct ps_value *value)
+static void formula_join_status(struct ps_metric_value *known, const struct ps_value *value)
 {
 	if (status_rank(value->status) > status_rank(known->status))
 		known->status = value->status;
@@ -162,7 +162,7 @@ static double evaluate_name(struct evaluation *evaluation, const char *name)
 	if (evaluation->result != PS_OK)
 		return number;
 	evaluation->result = evaluation->look_up(evaluation->context, name, &number, &value);
-	join(&evaluation->known, &value);
+	formula_join_status(&evaluation->known, &value);
 	return number;
 }
 
@@ -192,7 +192,7 @@ static double compute_whole(enum ps__formula_kind kind, double left, double righ
 	}
 }
 
-static double compute(enum ps__formula_kind kind, double left, double right)
+static double formula_compute(enum ps__formula_kind kind, double left, double right)
 {
 	if (isnan(left) || isnan(right))
 		return (double)NAN;
@@ -273,8 +273,8 @@ static double evaluate_node(struct evaluation *evaluation, uint32_t at)
 	double number = finite_or_none(evaluate_single(evaluation, &nodes[first]));
 	for (uint32_t done = first; done != at; done = nodes[done].above) {
 		const struct ps__formula_node *operation = &nodes[nodes[done].above];
-		number = finite_or_none(compute(operation->kind, number,
-		                                evaluate_node(evaluation, operation->operands[1])));
+		number = finite_or_none(formula_compute(
+		    operation->kind, number, evaluate_node(evaluation, operation->operands[1])));
 	}
 	return number;
 }
@@ -304,13 +304,13 @@ struct counted {
 	struct ps__formula_machine machine;
 };
 
-static bool is_known(const struct ps_value *value)
+static bool formula_is_known(const struct ps_value *value)
 {
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
 
 /* Its index; or a code, which is below 0. */
-static ptrdiff_t find_event(const struct counted *counted, const char *name)
+static ptrdiff_t formula_find_event(const struct counted *counted, const char *name)
 {
 	ptrdiff_t index = ps__set_look_up_event(counted->set, name);
 
@@ -325,12 +325,12 @@ static ptrdiff_t find_event(const struct counted *counted, const char *name)
 static int look_up_event(const struct counted *counted, const char *name, double *number,
                          struct ps_value *value)
 {
-	ptrdiff_t index = find_event(counted, name);
+	ptrdiff_t index = formula_find_event(counted, name);
 
 	if (index < 0)
 		return (int)index;
 	*value = counted->values[index];
-	if (is_known(value))
+	if (formula_is_known(value))
 		*number = (double)value->value *
 		          ps__formula_factor(ps_eventset_event_name(counted->set, (size_t)index));
 	return PS_OK;
@@ -342,7 +342,7 @@ static int look_up_question(const struct counted *counted,
 {
 	if (question->is_count) {
 		*number = 1;
-		ptrdiff_t index = find_event(counted, question->event);
+		ptrdiff_t index = formula_find_event(counted, question->event);
 		return index < 0 ? (int)index : PS_OK;
 	}
 	*number = ps__set_look_up_event(counted->set, question->event) >= 0;

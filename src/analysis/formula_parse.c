@@ -34,7 +34,7 @@ static int shown_length(const struct reader *reader)
 	return (int)(reader->length < 40 ? reader->length : 40);
 }
 
-static uint32_t fail(struct reader *reader, const char *expected)
+static uint32_t formula_fail(struct reader *reader, const char *expected)
 {
 	unsigned line = 1, column = 1;
 
@@ -114,7 +114,7 @@ static bool is_number(const struct reader *reader)
 	return length > 0 && length >= name_length(reader->at);
 }
 
-static void advance(struct reader *reader)
+static void formula_advance(struct reader *reader)
 {
 	reader->at += reader->length;
 	reader->at += strspn(reader->at, " \t\r\n");
@@ -129,19 +129,19 @@ static bool is_at(const struct reader *reader, const char *token)
 	return strlen(token) == reader->length && strncmp(reader->at, token, reader->length) == 0;
 }
 
-static bool accept(struct reader *reader, const char *token)
+static bool formula_accept(struct reader *reader, const char *token)
 {
 	if (!is_at(reader, token))
 		return false;
-	advance(reader);
+	formula_advance(reader);
 	return true;
 }
 
-static bool expect(struct reader *reader, const char *token, const char *expected)
+static bool formula_expect(struct reader *reader, const char *token, const char *expected)
 {
-	if (accept(reader, token))
+	if (formula_accept(reader, token))
 		return true;
-	fail(reader, expected);
+	formula_fail(reader, expected);
 	return false;
 }
 
@@ -210,7 +210,7 @@ size_t ps__formula_add_name(struct ps_formula *formula, const char *name)
 }
 
 /* Frees the name, which may be NULL for lack of memory. */
-static uint32_t add_name(struct reader *reader, char *name)
+static uint32_t formula_add_name(struct reader *reader, char *name)
 {
 	size_t index = name ? ps__formula_add_name(reader->formula, name) : SIZE_MAX;
 
@@ -221,18 +221,18 @@ static uint32_t add_name(struct reader *reader, char *name)
 	                                                  .operands = {(uint32_t)index, 0, 0}});
 }
 
-static uint32_t read_number(struct reader *reader)
+static uint32_t formula_read_number(struct reader *reader)
 {
 	char digits[64], *end;
 
 	if (reader->length >= sizeof digits)
-		return fail(reader, "a number of less than 64 digits is expected");
+		return formula_fail(reader, "a number of less than 64 digits is expected");
 	memcpy(digits, reader->at, reader->length);
 	digits[reader->length] = '\0';
 	double number = ps__decimal_parse(digits, &end);
 	if (end == digits)
 		return fail_memory(reader);
-	advance(reader);
+	formula_advance(reader);
 	return add_node(reader,
 	                (struct ps__formula_node){.kind = PS__FORMULA_NUMBER, .number = number});
 }
@@ -244,14 +244,14 @@ static uint32_t read_call(struct reader *reader, enum ps__formula_kind kind)
 {
 	uint32_t one, other;
 
-	advance(reader);
-	if (!expect(reader, "(", "'(' is expected"))
+	formula_advance(reader);
+	if (!formula_expect(reader, "(", "'(' is expected"))
 		return NO_NODE;
 	one = read_choice(reader);
-	if (one == NO_NODE || !expect(reader, ",", "',' and a second operand are expected"))
+	if (one == NO_NODE || !formula_expect(reader, ",", "',' and a second operand are expected"))
 		return NO_NODE;
 	other = read_choice(reader);
-	if (other == NO_NODE || !expect(reader, ")", "')' is expected"))
+	if (other == NO_NODE || !formula_expect(reader, ")", "')' is expected"))
 		return NO_NODE;
 	return add_operation(reader, kind, one, other);
 }
@@ -262,11 +262,11 @@ static uint32_t read_question(struct reader *reader)
 	const char *call = reader->at;
 	size_t call_length = reader->length;
 
-	advance(reader);
-	if (!expect(reader, "(", "'(' is expected"))
+	formula_advance(reader);
+	if (!formula_expect(reader, "(", "'(' is expected"))
 		return NO_NODE;
 	if (name_length(reader->at) == 0)
-		return fail(reader, "a name is expected");
+		return formula_fail(reader, "a name is expected");
 	char *argument = copy_name(reader->at, reader->length);
 	char *name =
 	    argument ? ps__os_calloc(call_length + strlen(argument) + 3, sizeof *name) : NULL;
@@ -277,13 +277,13 @@ static uint32_t read_question(struct reader *reader)
 		strcat(name, ")");
 	}
 	ps__os_free(argument);
-	advance(reader);
+	formula_advance(reader);
 	if (!is_at(reader, ")")) {
 		ps__os_free(name);
-		return fail(reader, "')' is expected");
+		return formula_fail(reader, "')' is expected");
 	}
-	advance(reader);
-	return add_name(reader, name);
+	formula_advance(reader);
+	return formula_add_name(reader, name);
 }
 
 static uint32_t read_word(struct reader *reader)
@@ -304,25 +304,26 @@ static uint32_t read_word(struct reader *reader)
 			return read_question(reader);
 	}
 	if (is_at(reader, "if") || is_at(reader, "else") || is_at(reader, "#"))
-		return fail(reader, "an operand is expected");
+		return formula_fail(reader, "an operand is expected");
 	char *name = copy_name(reader->at, reader->length);
-	advance(reader);
-	return add_name(reader, name);
+	formula_advance(reader);
+	return formula_add_name(reader, name);
 }
 
 static uint32_t read_operand(struct reader *reader)
 {
-	if (accept(reader, "(")) {
+	if (formula_accept(reader, "(")) {
 		uint32_t inner = read_choice(reader);
-		if (inner == NO_NODE || !expect(reader, ")", "an operator or ')' is expected"))
+		if (inner == NO_NODE ||
+		    !formula_expect(reader, ")", "an operator or ')' is expected"))
 			return NO_NODE;
 		return inner;
 	}
 	if (is_number(reader))
-		return read_number(reader);
+		return formula_read_number(reader);
 	if (name_length(reader->at) > 0)
 		return read_word(reader);
-	return fail(reader, "an operand is expected");
+	return formula_fail(reader, "an operand is expected");
 }
 
 /* A sign binds more tightly than anything else. */
@@ -332,7 +333,7 @@ static uint32_t read_signed(struct reader *reader)
 
 	while (is_at(reader, "-")) {
 		is_negative = !is_negative;
-		advance(reader);
+		formula_advance(reader);
 	}
 	uint32_t operand = read_operand(reader);
 	return is_negative ? add_operation(reader, PS__FORMULA_NEGATE, operand, 0) : operand;
@@ -359,7 +360,7 @@ static uint32_t read_operations(struct reader *reader, unsigned strength)
 
 	for (size_t index = 0; strength < STRONGEST && left != NO_NODE && index < count; index++) {
 		if (operators[index].strength != strength ||
-		    !accept(reader, operators[index].token))
+		    !formula_accept(reader, operators[index].token))
 			continue;
 		uint32_t right = read_operations(reader, strength + 1);
 		left = right == NO_NODE ? NO_NODE
@@ -375,12 +376,14 @@ static uint32_t read_choice(struct reader *reader)
 	struct ps__formula_node node = {.kind = PS__FORMULA_IF};
 
 	if (++reader->depth > PS__FORMULA_DEPTH)
-		return fail(reader, "the formula is too deep: at most 63 parentheses and choices "
+		return formula_fail(reader,
+		                    "the formula is too deep: at most 63 parentheses and choices "
 		                    "may be open at once");
 	node.operands[0] = read_operations(reader, 0);
-	if (node.operands[0] != NO_NODE && accept(reader, "if")) {
+	if (node.operands[0] != NO_NODE && formula_accept(reader, "if")) {
 		node.operands[1] = read_operations(reader, 0);
-		if (node.operands[1] != NO_NODE && expect(reader, "else", "'else' is expected"))
+		if (node.operands[1] != NO_NODE &&
+		    formula_expect(reader, "else", "'else' is expected"))
 			node.operands[2] = read_choice(reader);
 		node.operands[0] = reader->result == PS_OK ? add_node(reader, node) : NO_NODE;
 	}
@@ -396,10 +399,10 @@ int ps__formula_parse(struct ps_formula *formula, const char *text,
 	struct reader reader = {
 	    .formula = formula, .where = where, .text = text, .at = text, .result = PS_OK};
 
-	advance(&reader);
+	formula_advance(&reader);
 	formula->root = read_choice(&reader);
 	if (reader.result == PS_OK && reader.length > 0)
-		fail(&reader, "an operator is expected");
+		formula_fail(&reader, "an operator is expected");
 	formula->steps = formula->node_count;
 	return reader.result;
 }

@@ -48,7 +48,7 @@ void ps__least_squares_clear(struct ps__least_squares *system)
 	ps__os_free(system->is_free);
 }
 
-static double dot(const double *one, const double *other, size_t count)
+static double squares_dot(const double *one, const double *other, size_t count)
 {
 	double sum = 0;
 
@@ -77,7 +77,7 @@ static double length_of(const double *vector, size_t count)
 
 /* Reflects the columns from `column` on, so that this one is 0 below its diagonal. What it is
  * reflected by stands in its place from the diagonal on. Returns the diagonal. */
-static double reflect(double *columns, size_t rows, size_t column, size_t count)
+static double squares_reflect(double *columns, size_t rows, size_t column, size_t count)
 {
 	double *own = columns + column * rows + column;
 	double length = length_of(own, rows - column);
@@ -86,10 +86,10 @@ static double reflect(double *columns, size_t rows, size_t column, size_t count)
 		return 0;
 	double diagonal = own[0] > 0 ? -length : length;
 	own[0] -= diagonal;
-	double square = dot(own, own, rows - column);
+	double square = squares_dot(own, own, rows - column);
 	for (size_t other = column + 1; other < count; other++) {
 		double *reflected = columns + other * rows + column;
-		double factor = -2 * dot(own, reflected, rows - column) / square;
+		double factor = -2 * squares_dot(own, reflected, rows - column) / square;
 		add_multiple(reflected, own, factor, rows - column);
 	}
 	return diagonal;
@@ -127,7 +127,7 @@ void ps__least_squares_reduce(struct ps__least_squares *system, double *columns,
 		double *reduced = system->matrix + column * unknowns;
 		for (size_t row = 0; row < unknowns; row++)
 			reduced[row] = row < column ? columns[column * rows + row] : 0;
-		reduced[column] = reflect(columns, rows, column, unknowns + 1);
+		reduced[column] = squares_reflect(columns, rows, column, unknowns + 1);
 	}
 	for (size_t row = 0; row < unknowns; row++)
 		system->right[row] = right[row];
@@ -141,8 +141,9 @@ static bool turn_pair(struct ps__least_squares *system, size_t one, size_t other
 	size_t unknowns = system->unknowns;
 	double *left = system->rotated + one * unknowns,
 	       *right = system->rotated + other * unknowns;
-	double left_square = dot(left, left, unknowns), right_square = dot(right, right, unknowns);
-	double product = dot(left, right, unknowns);
+	double left_square = squares_dot(left, left, unknowns),
+	       right_square = squares_dot(right, right, unknowns);
+	double product = squares_dot(left, right, unknowns);
 
 	if (fabs(product) <= DBL_EPSILON * sqrt(left_square * right_square))
 		return false;
@@ -191,7 +192,7 @@ static void add_direction(struct ps__least_squares *system, size_t direction, do
 	size_t unknowns = system->unknowns;
 	const double *rotated = system->rotated + direction * unknowns;
 	const double *turns = system->turns + direction * unknowns;
-	double along = dot(rotated, system->right, unknowns) / (singular * singular);
+	double along = squares_dot(rotated, system->right, unknowns) / (singular * singular);
 
 	add_multiple(system->part, rotated, -along, unknowns);
 	for (size_t column = 0; column < unknowns; column++) {
@@ -236,13 +237,14 @@ void ps__least_squares_solve(struct ps__least_squares *system)
 		}
 	}
 	system->condition = system->rank > 0 ? largest / least : NAN;
-	system->unexplained = system->rest + dot(system->part, system->part, unknowns);
+	system->unexplained = system->rest + squares_dot(system->part, system->part, unknowns);
 }
 
 /* How fast the sum of squares falls when an unknown grows. */
 static double slope_of(const struct ps__least_squares *system, size_t column)
 {
-	return dot(system->matrix + column * system->unknowns, system->part, system->unknowns);
+	return squares_dot(system->matrix + column * system->unknowns, system->part,
+	                   system->unknowns);
 }
 
 /* The values reached go towards the solution, as far as none falls below 0. The one that is 0 then

@@ -33,7 +33,7 @@ static ptrdiff_t operand_of(const struct ps__metric *metric, const char *name, s
 }
 
 /* An event of a set is one PMU's: it is the sum of one counter. */
-static double answer(const struct sums *sums, const struct ps__formula_question *question)
+static double metric_answer(const struct sums *sums, const struct ps__formula_question *question)
 {
 	bool is_there = operand_of(sums->metric, question->event, strlen(question->event)) >= 0;
 
@@ -50,7 +50,7 @@ static int look_up_sum(void *context, const char *name, double *number, struct p
 		return PS_OK;
 	}
 	if (ps__formula_asks(name, &question)) {
-		*number = answer(sums, &question);
+		*number = metric_answer(sums, &question);
 		return PS_OK;
 	}
 	ptrdiff_t operand = operand_of(sums->metric, name, strlen(name));

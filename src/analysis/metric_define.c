@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int check_name(const char *name)
+static int define_check_name(const char *name)
 {
 	size_t length = ps__metric_name_length(name);
 
@@ -69,7 +69,7 @@ int ps_metric_define(const char *name, const char *formula, const char *unit)
 	if (!name || !formula)
 		return ps__fail(PS_EINVAL, "ps_metric_define: the %s is NULL",
 		                name ? "formula" : "name");
-	int result = check_name(name);
+	int result = define_check_name(name);
 	if (result == PS_OK)
 		result = ps__metric_load_builtin();
 	if (result != PS_OK)

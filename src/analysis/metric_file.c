@@ -123,7 +123,7 @@ static int take_name(struct reader *reader, const char **out)
 	return *out ? PS_OK : ps__fail_memory("a file of metrics");
 }
 
-static int read_group(struct reader *reader)
+static int metric_read_group(struct reader *reader)
 {
 	struct ps__metric_group *group = &reader->file->group;
 
@@ -226,7 +226,7 @@ static int read_events(struct reader *reader, bool is_whole)
 	return result == PS_OK ? add_symbol(reader, &symbol) : result;
 }
 
-static int read_event(struct reader *reader)
+static int metric_read_event(struct reader *reader)
 {
 	return read_events(reader, false);
 }
@@ -236,7 +236,7 @@ static int read_machine(struct reader *reader)
 	return read_events(reader, true);
 }
 
-static int read_number(struct reader *reader)
+static int metric_read_number(struct reader *reader)
 {
 	char digits[64] = "", *end;
 	struct ps__metric_symbol symbol;
@@ -356,16 +356,16 @@ static int read_statement(struct reader *reader)
 	static const struct {
 		const char *word;
 		int (*read)(struct reader *reader);
-	} statements[] = {{"event", read_event},   {"machine", read_machine},
-	                  {"number", read_number}, {"metric", read_metric},
-	                  {"or", read_or},         {"group", read_group}};
+	} statements[] = {
+	    {"event", metric_read_event}, {"machine", read_machine}, {"number", metric_read_number},
+	    {"metric", read_metric},      {"or", read_or},           {"group", metric_read_group}};
 
 	for (size_t index = 0; index < sizeof statements / sizeof statements[0]; index++) {
 		if (!is_word(reader, statements[index].word))
 			continue;
 		if (reader->needs_formula)
 			return fail_without_formula(reader);
-		if (!reader->file->group.name && statements[index].read != read_group)
+		if (!reader->file->group.name && statements[index].read != metric_read_group)
 			return fail_here(reader, "'group NAME: DESCRIPTION' is expected first");
 		reader->at += strlen(statements[index].word);
 		skip_blanks(reader);
@@ -375,7 +375,7 @@ static int read_statement(struct reader *reader)
 	                         "expected");
 }
 
-static int read_line(struct reader *reader, const char **next)
+static int metric_read_line(struct reader *reader, const char **next)
 {
 	while (reader->end > reader->line && isspace((unsigned char)reader->end[-1]))
 		reader->end--;
@@ -420,7 +420,7 @@ int ps__metric_file_parse(struct ps__metric_file *file, const char *path, const 
 		reader.end = next + strcspn(next, "\n");
 		next = reader.end + (*reader.end == '\n');
 		reader.number++;
-		result = read_line(&reader, &next);
+		result = metric_read_line(&reader, &next);
 	}
 	if (result == PS_OK)
 		result = check_end(&reader);

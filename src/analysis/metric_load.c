@@ -68,7 +68,7 @@ static int load_text(const char *path, const char *text)
 
 /* *text: the caller's, whatever is returned. A pipe can be read only once, so what doesn't fit into
  * the usual room is read on. */
-static ssize_t read_on(int fd, char **text)
+static ssize_t load_read_on(int fd, char **text)
 {
 	char *usual = *text;
 	ssize_t length = ps__os_read_whole(fd, usual, USUAL_BYTES);
@@ -89,7 +89,7 @@ static ssize_t read_on(int fd, char **text)
 }
 
 /* *text: the caller's, whatever is returned: the length, or -errno. */
-static ssize_t read_text(const char *path, char **text)
+static ssize_t load_read_text(const char *path, char **text)
 {
 	*text = ps__os_calloc(USUAL_BYTES, 1);
 	/* A named pipe that nobody writes to is empty. */
@@ -98,7 +98,7 @@ static ssize_t read_text(const char *path, char **text)
 		return *text ? -errno : -ENOMEM;
 	/* What a writer has not yet written is waited for. */
 	fcntl(fd, F_SETFL, O_RDONLY);
-	ssize_t length = read_on(fd, text);
+	ssize_t length = load_read_on(fd, text);
 	ps__os.close(fd);
 	while (length > 0 && isspace((unsigned char)(*text)[length - 1]))
 		(*text)[--length] = '\0';
@@ -108,7 +108,7 @@ static ssize_t read_text(const char *path, char **text)
 static int load_file(const char *path)
 {
 	char *text;
-	ssize_t length = read_text(path, &text);
+	ssize_t length = load_read_text(path, &text);
 	int result = PS_OK;
 
 	if (length < 0)

@@ -60,7 +60,7 @@ static double beta_part(double a, double b, double x)
 }
 
 /* P(|T| > t). */
-static double tails(double t, double freedom)
+static double student_tails(double t, double freedom)
 {
 	return beta_part(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
@@ -69,11 +69,11 @@ double ps__student_two_sided(double probability, double freedom)
 {
 	double low = 0, high = 2, outside = 1 - probability;
 
-	while (tails(high, freedom) > outside && high < DBL_MAX / 4)
+	while (student_tails(high, freedom) > outside && high < DBL_MAX / 4)
 		high *= 2;
 	for (unsigned step = 0; step < 200 && high - low > 1e-14 * high; step++) {
 		double middle = (low + high) / 2;
-		if (tails(middle, freedom) > outside)
+		if (student_tails(middle, freedom) > outside)
 			low = middle;
 		else
 			high = middle;

@@ -51,7 +51,7 @@ static int check_row(const struct measurements *from, size_t row)
 	return PS_OK;
 }
 
-static int check(struct measurements *from, const struct ps_unit_cost *out)
+static int cost_check(struct measurements *from, const struct ps_unit_cost *out)
 {
 	int result = PS_OK;
 
@@ -153,7 +153,7 @@ static struct spread spread_of(const struct measurements *from,
 }
 
 /* In the units of the cost and of the column's work. Nothing but the result can be too large. */
-static double unscale(const struct ps__least_squares *system, size_t column, double scaled)
+static double cost_unscale(const struct ps__least_squares *system, size_t column, double scaled)
 {
 	int exponent;
 	double fraction = frexp(system->scale[column], &exponent);
@@ -171,16 +171,17 @@ static struct ps_unit_cost cost_of(const struct ps__least_squares *system, size_
 	cost.value = 0;
 	if (system->is_free[column]) {
 		double error = spread.deviation * sqrt(system->variance[column]);
-		cost.value = unscale(system, column, system->value[column]);
-		cost.error = unscale(system, column, error);
+		cost.value = cost_unscale(system, column, system->value[column]);
+		cost.error = cost_unscale(system, column, error);
 	}
 	cost.low = cost.value - spread.width * cost.error;
 	cost.high = cost.value + spread.width * cost.error;
 	return cost;
 }
 
-static void tell(const struct measurements *from, const struct ps__least_squares *system,
-                 const bool *is_determined, struct ps_unit_cost *out, struct ps_unit_cost_fit *fit)
+static void cost_tell(const struct measurements *from, const struct ps__least_squares *system,
+                      const bool *is_determined, struct ps_unit_cost *out,
+                      struct ps_unit_cost_fit *fit)
 {
 	struct spread spread = spread_of(from, system);
 
@@ -251,12 +252,13 @@ static int solve_system(const struct measurements *from, bool is_non_negative,
 	result = check_results(from, system, is_determined);
 	if (result != PS_OK)
 		return result;
-	tell(from, system, is_determined, out, fit);
+	cost_tell(from, system, is_determined, out, fit);
 	return name_undetermined(from, is_determined);
 }
 
-static int solve(const struct measurements *from, bool is_non_negative, struct ps_unit_cost *out,
-                 struct ps_unit_cost_fit *fit, struct ps__least_squares *system)
+static int cost_solve(const struct measurements *from, bool is_non_negative,
+                      struct ps_unit_cost *out, struct ps_unit_cost_fit *fit,
+                      struct ps__least_squares *system)
 {
 	size_t unknowns = count_unknowns(from);
 	bool *is_determined = ps__os_calloc(2 * unknowns, sizeof *is_determined);
@@ -276,8 +278,8 @@ static int solve(const struct measurements *from, bool is_non_negative, struct p
 	return result;
 }
 
-static int check_options(const struct ps_unit_cost_options *options,
-                         const struct ps_unit_cost_fit *fit)
+static int cost_check_options(const struct ps_unit_cost_options *options,
+                              const struct ps_unit_cost_fit *fit)
 {
 	const unsigned flags = PS_UNIT_COST_CONSTANT | PS_UNIT_COST_NON_NEGATIVE;
 
@@ -307,19 +309,19 @@ int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_
 
 	if (!options)
 		options = &none;
-	int result = check_options(options, fit);
+	int result = cost_check_options(options, fit);
 	if (result != PS_OK)
 		return result;
 	from.weights = options->weights;
 	from.has_constant = options->flags & PS_UNIT_COST_CONSTANT;
-	result = check(&from, out);
+	result = cost_check(&from, out);
 	if (result != PS_OK)
 		return result;
 	if (ps__least_squares_init(&system, count_unknowns(&from)) < 0)
 		result = ps__fail_memory("the equations of unit costs");
 	else
-		result =
-		    solve(&from, options->flags & PS_UNIT_COST_NON_NEGATIVE, out, fit, &system);
+		result = cost_solve(&from, options->flags & PS_UNIT_COST_NON_NEGATIVE, out, fit,
+		                    &system);
 	ps__least_squares_clear(&system);
 	return result;
 }
