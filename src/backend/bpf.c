@@ -58,7 +58,7 @@ static size_t find_cpu_limit(const struct ps__target *target)
 
 /* A package's counter doesn't know which of its CPUs caused a count. A paused event's counter may
  * go on. */
-static int check_event(const struct ps__event *event)
+static int bpf_check_event(const struct ps__event *event)
 {
 	if (event->control.is_paused)
 		return ps__fail(PS_ENOSUPP,
@@ -83,7 +83,7 @@ static int list_events(struct ps__bpf *bpf, const struct ps__event *events, size
 	for (size_t event = 0; result == PS_OK && event < count; event++) {
 		if (events[event].unsupported)
 			continue;
-		result = check_event(&events[event]);
+		result = bpf_check_event(&events[event]);
 		bpf->events[bpf->kernel.event_count++] = (uint32_t)event;
 	}
 	if (result == PS_OK && bpf->kernel.event_count > PS__BPF_EVENTS_MAX)
@@ -174,7 +174,7 @@ static int look_at(struct ps__bpf *bpf, size_t instance)
 }
 
 /* Before anything is counted: what was counted while events were tried is nobody's. */
-static int begin(struct ps__bpf *bpf, pid_t pid)
+static int bpf_begin(struct ps__bpf *bpf, pid_t pid)
 {
 	for (size_t instance = 0; instance < bpf->base.instances; instance++) {
 		int result = look_at(bpf, instance);
@@ -217,7 +217,7 @@ static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_
 		return ps__fail_memory("an event set's counters");
 	for (size_t instance = 0; result == PS_OK && instance < bpf->base.instances; instance++)
 		result = set_events(bpf, instance);
-	return result == PS_OK ? begin(bpf, target.tid) : result;
+	return result == PS_OK ? bpf_begin(bpf, target.tid) : result;
 }
 
 static int bpf_start(struct ps__backend *backend)
@@ -256,7 +256,7 @@ static bool has_stood_still(struct clock *clock, uint64_t enabled_ns, uint64_t u
 	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
 }
 
-static void store(const struct ps__bpf *bpf, uint64_t *totals)
+static void bpf_store_totals(const struct ps__bpf *bpf, uint64_t *totals)
 {
 	for (size_t index = 0; index < bpf->kernel.event_count; index++) {
 		const uint64_t *sum = bpf->words + ps__bpf_sum_word(index);
@@ -303,7 +303,7 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 	uint64_t enabled_ns = bpf->words[ps__bpf_known_word(0) + 1];
 	if (has_stood_still(clock, enabled_ns, until_ns) || result == PS_PARTIAL)
 		backend->has_gaps = true;
-	store(bpf, totals);
+	bpf_store_totals(bpf, totals);
 	return instance + 1 == backend->instances ? look_for_failures(bpf) : PS_OK;
 }
 

@@ -18,8 +18,8 @@
 #define FAILED_AT (-16)
 #define VALUE_AT  (-48) /* a struct bpf_perf_event_value */
 
-static void emit(struct ps__bpf_code *code, unsigned operation, unsigned to, unsigned from,
-                 int offset, int number)
+static void emit_instruction(struct ps__bpf_code *code, unsigned operation, unsigned to,
+                             unsigned from, int offset, int number)
 {
 	if (code->list)
 		code->list[code->count] = (struct bpf_insn){.code = (uint8_t)operation,
@@ -32,61 +32,61 @@ static void emit(struct ps__bpf_code *code, unsigned operation, unsigned to, uns
 
 static void emit_copy(struct ps__bpf_code *code, unsigned to, unsigned from)
 {
-	emit(code, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+	emit_instruction(code, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
 }
 
 static void emit_number(struct ps__bpf_code *code, unsigned to, int number)
 {
-	emit(code, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
+	emit_instruction(code, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
 }
 
 /* An operation of two registers, or of a register and a number. */
 static void emit_sum(struct ps__bpf_code *code, unsigned operation, unsigned to, unsigned from)
 {
-	emit(code, BPF_ALU64 | operation | BPF_X, to, from, 0, 0);
+	emit_instruction(code, BPF_ALU64 | operation | BPF_X, to, from, 0, 0);
 }
 
 static void emit_change(struct ps__bpf_code *code, unsigned operation, unsigned to, int number)
 {
-	emit(code, BPF_ALU64 | operation | BPF_K, to, 0, 0, number);
+	emit_instruction(code, BPF_ALU64 | operation | BPF_K, to, 0, 0, number);
 }
 
 static void emit_load(struct ps__bpf_code *code, unsigned to, unsigned base, int offset)
 {
-	emit(code, BPF_LDX | BPF_MEM | BPF_DW, to, base, offset, 0);
+	emit_instruction(code, BPF_LDX | BPF_MEM | BPF_DW, to, base, offset, 0);
 }
 
 static void emit_store(struct ps__bpf_code *code, unsigned base, int offset, unsigned from)
 {
-	emit(code, BPF_STX | BPF_MEM | BPF_DW, base, from, offset, 0);
+	emit_instruction(code, BPF_STX | BPF_MEM | BPF_DW, base, from, offset, 0);
 }
 
 static void emit_call(struct ps__bpf_code *code, int function)
 {
-	emit(code, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+	emit_instruction(code, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
 static void emit_exit(struct ps__bpf_code *code)
 {
 	emit_number(code, BPF_REG_0, 0);
-	emit(code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	emit_instruction(code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* A jump over what follows, if the register compares so with the number; it ends at land. */
 static size_t emit_skip_if(struct ps__bpf_code *code, unsigned comparison, unsigned what,
                            int number)
 {
-	emit(code, BPF_JMP | comparison | BPF_K, what, 0, 0, number);
+	emit_instruction(code, BPF_JMP | comparison | BPF_K, what, 0, 0, number);
 	return code->count - 1;
 }
 
 static size_t emit_skip(struct ps__bpf_code *code)
 {
-	emit(code, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	emit_instruction(code, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	return code->count - 1;
 }
 
-static void land(struct ps__bpf_code *code, size_t jump)
+static void emit_landing(struct ps__bpf_code *code, size_t jump)
 {
 	if (code->list)
 		code->list[jump].off = (int16_t)(code->count - jump - 1);
@@ -94,21 +94,21 @@ static void land(struct ps__bpf_code *code, size_t jump)
 
 static void emit_map(struct ps__bpf_code *code, unsigned to, int map_fd)
 {
-	emit(code, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, map_fd);
-	emit(code, 0, 0, 0, 0, 0);
+	emit_instruction(code, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, map_fd);
+	emit_instruction(code, 0, 0, 0, 0, 0);
 }
 
 /* r0: the address of the map's value whose key is in r1; the program ends if there is none. */
 static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 {
-	emit(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, KEY_AT, 0);
+	emit_instruction(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, KEY_AT, 0);
 	emit_map(code, BPF_REG_1, map_fd);
 	emit_copy(code, BPF_REG_2, BPF_REG_10);
 	emit_change(code, BPF_ADD, BPF_REG_2, KEY_AT);
 	emit_call(code, BPF_FUNC_map_lookup_elem);
 	size_t jump = emit_skip_if(code, BPF_JNE, BPF_REG_0, 0);
 	emit_exit(code);
-	land(code, jump);
+	emit_landing(code, jump);
 }
 
 /* r0: the address of the byte of the process whose number is in r1. r9 is lost. */
@@ -128,7 +128,7 @@ static void emit_is_counted(struct ps__bpf_code *code, const struct ps__bpf_kern
 	emit_change(code, BPF_RSH, BPF_REG_0, 32);
 	emit_copy(code, BPF_REG_1, BPF_REG_0);
 	emit_find_byte(code, kernel);
-	emit(code, BPF_LDX | BPF_MEM | BPF_B, BPF_REG_9, BPF_REG_0, 0, 0);
+	emit_instruction(code, BPF_LDX | BPF_MEM | BPF_B, BPF_REG_9, BPF_REG_0, 0, 0);
 }
 
 /* One of the event's three numbers: it is known now, and what it grew by goes to the sum, if the
@@ -147,7 +147,7 @@ static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int nu
 	emit_load(code, BPF_REG_2, BPF_REG_8, sum);
 	emit_sum(code, BPF_ADD, BPF_REG_2, BPF_REG_1);
 	emit_store(code, BPF_REG_8, sum, BPF_REG_2);
-	land(code, jump);
+	emit_landing(code, jump);
 }
 
 /* The kernel counts a context switch after it has run the program: what the event grew by since
@@ -163,15 +163,15 @@ static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *k
 	emit_number(code, BPF_REG_4, (int)sizeof(struct bpf_perf_event_value));
 	emit_call(code, BPF_FUNC_perf_event_read_value);
 	size_t good = emit_skip_if(code, BPF_JEQ, BPF_REG_0, 0);
-	emit(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, FAILED_AT, 1);
+	emit_instruction(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, FAILED_AT, 1);
 	size_t next = emit_skip(code);
-	land(code, good);
+	emit_landing(code, good);
 	if (is_late)
 		emit_load(code, BPF_REG_3, BPF_REG_8, PS__BPF_LEFT * WORD_BYTES);
 	emit_number_of_event(code, event, 0, is_late ? BPF_REG_3 : BPF_REG_9);
 	emit_number_of_event(code, event, 1, BPF_REG_9);
 	emit_number_of_event(code, event, 2, BPF_REG_9);
-	land(code, next);
+	emit_landing(code, next);
 }
 
 static void emit_copy_word(struct ps__bpf_code *code, size_t word)
@@ -205,9 +205,9 @@ static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_ke
 	emit_number(code, BPF_REG_1, (int)ps__bpf_failed_key(kernel->cpu_limit));
 	emit_look_up(code, kernel->sums.fd);
 	emit_number(code, BPF_REG_1, 1);
-	emit(code, BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1, PS__BPF_FAILED * WORD_BYTES,
-	     0);
-	land(code, jump);
+	emit_instruction(code, BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1,
+	                 PS__BPF_FAILED * WORD_BYTES, 0);
+	emit_landing(code, jump);
 	emit_exit(code);
 }
 
@@ -217,7 +217,7 @@ void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel
                           const bool *is_late)
 {
 	emit_load(code, BPF_REG_6, BPF_REG_1, TRACE_WORD_1);
-	emit(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, FAILED_AT, 0);
+	emit_instruction(code, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, FAILED_AT, 0);
 	emit_call(code, BPF_FUNC_get_smp_processor_id);
 	emit_copy(code, BPF_REG_7, BPF_REG_0);
 	emit_copy(code, BPF_REG_1, BPF_REG_0);
@@ -230,9 +230,9 @@ void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel
 	size_t is_reading = emit_skip_if(code, BPF_JEQ, BPF_REG_6, 0);
 	emit_store(code, BPF_REG_8, PS__BPF_LEFT * WORD_BYTES, BPF_REG_9);
 	size_t is_switch = emit_skip(code);
-	land(code, is_reading);
+	emit_landing(code, is_reading);
 	emit_copy_words(code, kernel);
-	land(code, is_switch);
+	emit_landing(code, is_switch);
 	emit_tell_failure(code, kernel);
 }
 
@@ -254,10 +254,10 @@ void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel 
 	emit_call(code, BPF_FUNC_probe_read_kernel);
 	size_t is_read = emit_skip_if(code, BPF_JEQ, BPF_REG_0, 0);
 	emit_exit(code);
-	land(code, is_read);
-	emit(code, BPF_LDX | BPF_MEM | BPF_W, BPF_REG_1, BPF_REG_10, VALUE_AT, 0);
+	emit_landing(code, is_read);
+	emit_instruction(code, BPF_LDX | BPF_MEM | BPF_W, BPF_REG_1, BPF_REG_10, VALUE_AT, 0);
 	emit_find_byte(code, kernel);
-	emit(code, BPF_STX | BPF_MEM | BPF_B, BPF_REG_0, BPF_REG_8, 0, 0);
-	land(code, is_thread);
+	emit_instruction(code, BPF_STX | BPF_MEM | BPF_B, BPF_REG_0, BPF_REG_8, 0, 0);
+	emit_landing(code, is_thread);
 	emit_exit(code);
 }

@@ -29,7 +29,7 @@ static bool is_capable(void)
 	        ps__proc_status_has_capability(status, PS__CAP_PERFMON));
 }
 
-static int explain_denied(const char *what, int error)
+static int bpf_explain_denied(const char *what, int error)
 {
 	if (!is_capable())
 		return ps__fail(
@@ -55,7 +55,7 @@ int ps__bpf_explain(enum bpf_cmd command, const char *what, int error)
 	switch (error) {
 	case EPERM:
 	case EACCES:
-		return explain_denied(what, error);
+		return bpf_explain_denied(what, error);
 	case ENOSYS:
 		return ps__fail(PS_ENOSUPP,
 		                "attribution by BPF: the kernel has no bpf(2) (built without "
@@ -88,7 +88,7 @@ int ps__bpf_explain(enum bpf_cmd command, const char *what, int error)
 
 int ps__bpf_explain_events(void)
 {
-	return is_capable() ? PS_EPERM : explain_denied("events of whole CPUs", EPERM);
+	return is_capable() ? PS_EPERM : bpf_explain_denied("events of whole CPUs", EPERM);
 }
 
 int ps__bpf_check_namespace(void)

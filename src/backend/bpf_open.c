@@ -30,7 +30,7 @@ static int call_kernel(enum bpf_cmd command, union bpf_attr *attr)
 	return result < 0 ? -errno : result;
 }
 
-static uint64_t address(const void *memory)
+static uint64_t bpf_address(const void *memory)
 {
 	return (uint64_t)(uintptr_t)memory;
 }
@@ -52,7 +52,7 @@ static int ask_about(int fd, struct object_info *info)
 	memset(&attr, 0, sizeof attr);
 	attr.info.bpf_fd = (uint32_t)fd;
 	attr.info.info_len = sizeof *info;
-	attr.info.info = address(info);
+	attr.info.info = bpf_address(info);
 	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
 }
 
@@ -86,7 +86,8 @@ static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object
 }
 
 /* result: the new descriptor, or -errno. */
-static int adopt(struct ps__bpf_object *object, enum bpf_cmd command, const char *what, int result)
+static int bpf_adopt(struct ps__bpf_object *object, enum bpf_cmd command, const char *what,
+                     int result)
 {
 	struct object_info info;
 
@@ -111,7 +112,7 @@ static int make_map(struct ps__bpf_object *out, enum bpf_map_type type, size_t v
 	attr.key_size = sizeof(uint32_t);
 	attr.value_size = (uint32_t)value_bytes;
 	attr.max_entries = (uint32_t)values;
-	return adopt(out, BPF_MAP_CREATE, what, call_kernel(BPF_MAP_CREATE, &attr));
+	return bpf_adopt(out, BPF_MAP_CREATE, what, call_kernel(BPF_MAP_CREATE, &attr));
 }
 
 static int update_map(const struct ps__bpf_object *map, uint32_t key, const void *value,
@@ -121,8 +122,8 @@ static int update_map(const struct ps__bpf_object *map, uint32_t key, const void
 
 	memset(&attr, 0, sizeof attr);
 	attr.map_fd = (uint32_t)map->fd;
-	attr.key = address(&key);
-	attr.value = address(value);
+	attr.key = bpf_address(&key);
+	attr.value = bpf_address(value);
 	int result = call_kernel(BPF_MAP_UPDATE_ELEM, &attr);
 	return result < 0 ? explain_use(BPF_MAP_UPDATE_ELEM, map, what, -result) : PS_OK;
 }
@@ -134,14 +135,14 @@ static int load_program(struct ps__bpf_object *out, const struct ps__bpf_code *c
 
 	memset(&attr, 0, sizeof attr);
 	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = address(code->list);
+	attr.insns = bpf_address(code->list);
 	attr.insn_cnt = (uint32_t)code->count;
-	attr.license = address(LICENCE);
+	attr.license = bpf_address(LICENCE);
 	snprintf(attr.prog_name, sizeof attr.prog_name, "perfsage");
-	return adopt(out, BPF_PROG_LOAD, what, call_kernel(BPF_PROG_LOAD, &attr));
+	return bpf_adopt(out, BPF_PROG_LOAD, what, call_kernel(BPF_PROG_LOAD, &attr));
 }
 
-static int make_room(struct ps__bpf_code *code)
+static int bpf_make_room(struct ps__bpf_code *code)
 {
 	code->list = ps__os_calloc(code->count, sizeof *code->list);
 	code->count = 0;
@@ -153,7 +154,7 @@ static int load_switch(struct ps__bpf_kernel *kernel, const bool *is_late)
 	struct ps__bpf_code code = {.list = NULL};
 
 	ps__bpf_write_switch(&code, kernel, is_late);
-	int result = make_room(&code);
+	int result = bpf_make_room(&code);
 	if (result != PS_OK)
 		return result;
 	ps__bpf_write_switch(&code, kernel, is_late);
@@ -171,7 +172,7 @@ static int load_child(struct ps__bpf_kernel *kernel)
 	if (result != PS_OK)
 		return result;
 	ps__bpf_write_child(&code, kernel, offset);
-	result = make_room(&code);
+	result = bpf_make_room(&code);
 	if (result != PS_OK)
 		return result;
 	ps__bpf_write_child(&code, kernel, offset);
@@ -180,16 +181,16 @@ static int load_child(struct ps__bpf_kernel *kernel)
 	return result;
 }
 
-static int attach(struct ps__bpf_object *out, const struct ps__bpf_object *program,
-                  const char *tracepoint)
+static int bpf_attach(struct ps__bpf_object *out, const struct ps__bpf_object *program,
+                      const char *tracepoint)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof attr);
-	attr.raw_tracepoint.name = address(tracepoint);
+	attr.raw_tracepoint.name = bpf_address(tracepoint);
 	attr.raw_tracepoint.prog_fd = (uint32_t)program->fd;
-	return adopt(out, BPF_RAW_TRACEPOINT_OPEN, tracepoint,
-	             call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr));
+	return bpf_adopt(out, BPF_RAW_TRACEPOINT_OPEN, tracepoint,
+	                 call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
 /* The sums have two values for each CPU, and one behind them for reads that failed on any. */
@@ -209,7 +210,7 @@ static int make_maps(struct ps__bpf_kernel *kernel)
 }
 
 /* Children are seen before anything is counted. */
-static int open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
+static int bpf_open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
 {
 	int result = ps__bpf_check_namespace();
 
@@ -220,9 +221,9 @@ static int open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
 	if (result == PS_OK)
 		result = load_child(kernel);
 	if (result == PS_OK)
-		result = attach(&kernel->child_link, &kernel->child_program, "task_newtask");
+		result = bpf_attach(&kernel->child_link, &kernel->child_program, "task_newtask");
 	if (result == PS_OK)
-		result = attach(&kernel->switch_link, &kernel->switch_program, "sched_switch");
+		result = bpf_attach(&kernel->switch_link, &kernel->switch_program, "sched_switch");
 	return result;
 }
 
@@ -235,7 +236,7 @@ int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
 	kernel->switch_link = kernel->child_link = none;
 	/* Whole cache lines: each CPU writes to its own. */
 	kernel->words = (ps__bpf_known_word(kernel->event_count) + 7) & ~(size_t)7;
-	int result = open_all(kernel, is_late);
+	int result = bpf_open_all(kernel, is_late);
 	if (result != PS_OK)
 		ps__bpf_close(kernel);
 	return result;
@@ -300,7 +301,7 @@ int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu)
 
 	memset(&attr, 0, sizeof attr);
 	attr.test.prog_fd = (uint32_t)kernel->switch_program.fd;
-	attr.test.ctx_in = address(words);
+	attr.test.ctx_in = bpf_address(words);
 	attr.test.ctx_size_in = sizeof words;
 	attr.test.flags = BPF_F_TEST_RUN_ON_CPU;
 	attr.test.cpu = (uint32_t)cpu;
@@ -319,8 +320,8 @@ int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *word
 
 	memset(&attr, 0, sizeof attr);
 	attr.map_fd = (uint32_t)kernel->sums.fd;
-	attr.key = address(&number);
-	attr.value = address(words);
+	attr.key = bpf_address(&number);
+	attr.value = bpf_address(words);
 	int result = call_kernel(BPF_MAP_LOOKUP_ELEM, &attr);
 	return result < 0 ? explain_use(BPF_MAP_LOOKUP_ELEM, &kernel->sums, "a reading", -result)
 	                  : PS_OK;

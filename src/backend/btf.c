@@ -35,7 +35,7 @@ struct blocks {
 };
 
 /* False if it would be beyond the end. */
-static bool copy_from(struct block block, size_t at, void *out, size_t size_bytes)
+static bool btf_copy(struct block block, size_t at, void *out, size_t size_bytes)
 {
 	if (at > block.size_bytes || block.size_bytes - at < size_bytes)
 		return false;
@@ -81,7 +81,7 @@ static size_t find_type(const struct blocks *blocks, uint32_t number, const char
 	struct btf_type type;
 	size_t at = 0;
 
-	for (uint32_t next = 1; copy_from(blocks->types, at, &type, sizeof type); next++) {
+	for (uint32_t next = 1; btf_copy(blocks->types, at, &type, sizeof type); next++) {
 		size_t behind = size_behind(&type);
 		if (name ? BTF_INFO_KIND(type.info) == BTF_KIND_STRUCT &&
 		               is_name(blocks, type.name_off, name)
@@ -100,12 +100,12 @@ static long find_member(const struct blocks *blocks, size_t at, const char *name
 	struct btf_type type;
 	struct btf_member member;
 
-	if (depth > MOST_DEPTH || !copy_from(blocks->types, at, &type, sizeof type) ||
+	if (depth > MOST_DEPTH || !btf_copy(blocks->types, at, &type, sizeof type) ||
 	    !is_composed(&type))
 		return -1;
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(type.info); i++) {
-		if (!copy_from(blocks->types, at + sizeof type + i * sizeof member, &member,
-		               sizeof member))
+		if (!btf_copy(blocks->types, at + sizeof type + i * sizeof member, &member,
+		              sizeof member))
 			return -1;
 		uint32_t bits = BTF_INFO_KFLAG(type.info) ? BTF_MEMBER_BIT_OFFSET(member.offset)
 		                                          : member.offset;
@@ -138,7 +138,7 @@ long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const 
 	struct blocks blocks;
 	struct btf_header header;
 
-	if (!copy_from(whole, 0, &header, sizeof header) || header.magic != BTF_MAGIC ||
+	if (!btf_copy(whole, 0, &header, sizeof header) || header.magic != BTF_MAGIC ||
 	    !find_block(whole, &header, header.type_off, header.type_len, &blocks.types) ||
 	    !find_block(whole, &header, header.str_off, header.str_len, &blocks.names))
 		return -1;

@@ -33,7 +33,7 @@ static int perf_open(struct ps__backend *backend, struct ps__event *events, size
 	return result;
 }
 
-static int control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
+static int perf_control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
 {
 	int fd = group->members[0].fd;
 
@@ -69,7 +69,7 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
 	for (size_t index = 0; index < perf->base.groups; index++) {
 		for (const struct ps__group *group = &instance->groups[index]; group;
 		     group = group->next) {
-			int one = control(perf, group, request);
+			int one = perf_control(perf, group, request);
 			if (one != PS_OK)
 				result = one;
 		}
@@ -151,7 +151,7 @@ static inline int control_all(struct ps__perf *perf, unsigned long request)
 
 	if (__builtin_expect(perf->target.kind == PS__TARGET_PROCESS, 0))
 		return control_process(perf, request);
-	return is_one ? control(perf, only, request) : control_instances(perf, request);
+	return is_one ? perf_control(perf, only, request) : control_instances(perf, request);
 }
 
 /* Disable first: any code before the ioctl would be counted. A CPU's stop time is read before. */

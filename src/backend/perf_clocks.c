@@ -58,7 +58,7 @@ void ps__perf_close_clocks(struct ps__perf *perf, bool abandon)
 	perf->base.clock_count = 0;
 }
 
-static struct ps__dummy dummy_of(const struct ps__perf *perf, size_t index)
+static struct ps__dummy clock_dummy(const struct ps__perf *perf, size_t index)
 {
 	return (struct ps__dummy){perf->base.clocks[index].fd, perf->target.clocks[index].cpu,
 	                          root_of(perf, index), perf->base.clocks[index].id};
@@ -70,7 +70,7 @@ int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 	int result = PS_OK;
 
 	for (size_t index = 0; index < perf->base.clock_count; index++) {
-		int one = ps__perf_control_dummy(perf, dummy_of(perf, index), request);
+		int one = ps__perf_control_dummy(perf, clock_dummy(perf, index), request);
 		if (one != PS_OK)
 			result = one;
 	}
@@ -81,7 +81,7 @@ static int clock_read(struct ps__perf *perf, size_t index)
 {
 	struct ps__clock_time *clock = &perf->base.clocks[index];
 	uint64_t words[PS__DUMMY_WORDS];
-	int result = ps__perf_read_dummy(perf, dummy_of(perf, index), words);
+	int result = ps__perf_read_dummy(perf, clock_dummy(perf, index), words);
 
 	if (result != PS_OK)
 		return result;

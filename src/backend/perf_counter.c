@@ -19,7 +19,7 @@ static int try_control(const struct ps__event *event)
 	return 0;
 }
 
-static int explain(const struct ps__event *event, int error)
+static int counter_explain(const struct ps__event *event, int error)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
 
@@ -38,7 +38,7 @@ int ps__perf_probe_filter(const struct ps__event *event)
 		    "events/SYSTEM/NAME/format of tracefs lists the tracepoint's fields; a "
 		    "filter of sched:sched_switch is \"prev_pid == 0 && next_prio < 100\"",
 		    event->name, event->control.filter);
-	return error ? explain(event, error) : PS_OK;
+	return error ? counter_explain(event, error) : PS_OK;
 }
 
 int ps__perf_probe_bpf(const struct ps__event *event)
@@ -51,7 +51,7 @@ int ps__perf_probe_bpf(const struct ps__event *event)
 		    "'%s': descriptor %d is no eBPF program that this event takes (%s): "
 		    "load one with bpf(2) of the type of a tracepoint or kprobe",
 		    event->name, event->control.bpf_fd, strerror(error));
-	return error ? explain(event, error) : PS_OK;
+	return error ? counter_explain(event, error) : PS_OK;
 }
 
 static int visit_group(const struct ps__perf *perf, const struct ps__instance *instance,

@@ -128,7 +128,7 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 
 /* The program may put a file of its own under the number at any time, which must not be read: it is
  * looked at under a number that nobody knows. Returns the length, or -1. */
-static ssize_t peek_read(const struct ps__member *leader, void *buffer, size_t size_bytes)
+static ssize_t direct_peek(const struct ps__member *leader, void *buffer, size_t size_bytes)
 {
 	bool is_real = ps__os.read == ps__os_real_read;
 	int fd = is_real ? fcntl(leader->fd, F_DUPFD_CLOEXEC, 0) : leader->fd;
@@ -149,7 +149,7 @@ static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *
 
 	if (group->next || group->stands_in || members > MOST_MEMBERS || group->members[0].fd < 0)
 		return PS__NOT_DIRECT;
-	if (peek_read(&group->members[0], buffer, wanted_bytes) != (ssize_t)wanted_bytes ||
+	if (direct_peek(&group->members[0], buffer, wanted_bytes) != (ssize_t)wanted_bytes ||
 	    buffer[0] != members)
 		return PS__NOT_DIRECT;
 	for (size_t place = 0; place < group->count; place++)

@@ -55,7 +55,7 @@ uint32_t ps__perf_kernel_attr_size(void)
 }
 
 /* For the PMU of one kind of cores. */
-static void specialise(struct ps__event *event, struct ps__place place)
+static void event_specialise(struct ps__event *event, struct ps__place place)
 {
 	struct perf_event_attr *attr = &event->attr;
 
@@ -125,7 +125,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	struct ps__event special = *event;
 
 	if (event->variant_count)
-		specialise(&special, place);
+		event_specialise(&special, place);
 	union ps__attr whole = ps__attr_of(&special);
 	struct perf_event_attr *attr = &whole.attr;
 

@@ -58,7 +58,7 @@ struct task_record {
 	uint32_t exit_tid, exit_parent_tid;
 };
 
-static void note_unknown(struct ps__perf_execs *execs, const char *why)
+static void execs_note_unknown(struct ps__perf_execs *execs, const char *why)
 {
 	if (!*execs->found.why_unknown)
 		snprintf(execs->found.why_unknown, sizeof execs->found.why_unknown, "%s", why);
@@ -80,7 +80,7 @@ static void forget_begun(struct ps__perf_execs *execs, struct begun *begun)
 	*begun = execs->begun[--execs->begun_count];
 }
 
-static void note_begun(struct ps__perf_execs *execs, const struct ps__name_record *record)
+static void execs_note_begun(struct ps__perf_execs *execs, const struct ps__name_record *record)
 {
 	struct begun *begun = find_begun(execs, (pid_t)record->tid);
 
@@ -91,7 +91,7 @@ static void note_begun(struct ps__perf_execs *execs, const struct ps__name_recor
 		    ps__vector_reserve(execs->begun, execs->begun_count, execs->begun_count + 1,
 		                       &execs->begun_room, sizeof *all);
 		if (!all) {
-			note_unknown(execs, "memory was short");
+			execs_note_unknown(execs, "memory was short");
 			return;
 		}
 		execs->begun = all;
@@ -101,7 +101,7 @@ static void note_begun(struct ps__perf_execs *execs, const struct ps__name_recor
 	ps__queue_name(record, begun->name);
 }
 
-static void note_ended(struct ps__perf_execs *execs, pid_t tid)
+static void execs_note_ended(struct ps__perf_execs *execs, pid_t tid)
 {
 	struct begun *begun = find_begun(execs, tid);
 
@@ -124,7 +124,7 @@ void ps__perf_note_exec(struct ps__perf *perf, const void *bytes)
 		return;
 	switch (record->header.type) {
 	case PERF_RECORD_COMM:
-		note_begun(execs, bytes);
+		execs_note_begun(execs, bytes);
 		return;
 	case PERF_RECORD_MMAP:
 		begun = find_begun(execs, (pid_t)record->tid);
@@ -136,7 +136,7 @@ void ps__perf_note_exec(struct ps__perf *perf, const void *bytes)
 		return;
 	case PERF_RECORD_EXIT:
 		execs->found.created--;
-		note_ended(execs, (pid_t)record->exit_tid);
+		execs_note_ended(execs, (pid_t)record->exit_tid);
 		return;
 	default:
 		return;
@@ -146,7 +146,7 @@ void ps__perf_note_exec(struct ps__perf *perf, const void *bytes)
 void ps__perf_note_lost_execs(struct ps__perf *perf)
 {
 	if (perf->execs)
-		note_unknown(perf->execs, "records of programs that began were lost");
+		execs_note_unknown(perf->execs, "records of programs that began were lost");
 }
 
 /*
@@ -154,7 +154,7 @@ void ps__perf_note_lost_execs(struct ps__perf *perf)
  * one in one that wasn't. So records that are newer than this look wait for the next one: all that
  * precede the others were there in time.
  */
-static void take(struct ps__perf *perf)
+static void execs_take(struct ps__perf *perf)
 {
 	struct ps__perf_execs *execs = perf->execs;
 	uint64_t now = ps__os_now_ns();
@@ -180,7 +180,7 @@ const struct ps__uncounted *ps__perf_take_uncounted(struct ps__backend *backend)
 
 	if (!perf->execs)
 		return NULL;
-	take(perf);
+	execs_take(perf);
 	return &perf->execs->found;
 }
 
@@ -193,10 +193,10 @@ void ps__perf_note_stop(struct ps__perf *perf)
 void ps__perf_note_start(struct ps__perf *perf)
 {
 	if (perf->execs && perf->execs->was_stopped)
-		note_unknown(perf->execs, "the event set was stopped for a while");
+		execs_note_unknown(perf->execs, "the event set was stopped for a while");
 }
 
-static int map_ring(struct ps__ring *ring, int fd)
+static int execs_map_ring(struct ps__ring *ring, int fd)
 {
 	size_t pages = RING_PAGES;
 	int result;
@@ -217,7 +217,7 @@ static int connect_leader(struct ps__perf *perf, size_t instance)
 	int fd = perf->instances[instance].groups[0].members[0].fd;
 
 	if (instance == cpu) {
-		int result = map_ring(&execs->rings[cpu], fd);
+		int result = execs_map_ring(&execs->rings[cpu], fd);
 		execs->ring_count += result == 0;
 		return result;
 	}
@@ -225,7 +225,7 @@ static int connect_leader(struct ps__perf *perf, size_t instance)
 	return ps__os.ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) < 0 ? -errno : 0;
 }
 
-static void unmap_rings(struct ps__perf_execs *execs, bool abandon)
+static void execs_unmap_rings(struct ps__perf_execs *execs, bool abandon)
 {
 	for (size_t ring = 0; ring < execs->ring_count; ring++)
 		ps__ring_unmap(&execs->rings[ring], abandon);
@@ -254,7 +254,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 		error = -connect_leader(perf, instance);
 	if (error == 0)
 		return PS_OK;
-	unmap_rings(perf->execs, false);
+	execs_unmap_rings(perf->execs, false);
 	snprintf(perf->execs->found.why_unknown, sizeof perf->execs->found.why_unknown,
 	         "a ring for the kernel's records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY,
 	         strerror(error));
@@ -267,7 +267,7 @@ void ps__perf_close_execs(struct ps__perf *perf, bool abandon)
 
 	if (!execs)
 		return;
-	unmap_rings(execs, abandon);
+	execs_unmap_rings(execs, abandon);
 	ps__os_free(execs->rings);
 	ps__os_free(execs->begun);
 	ps__queue_clear(&execs->queue);

@@ -89,7 +89,7 @@ static struct ps__instance *planning_instance_of(const struct ps__perf *perf, si
 }
 
 /* The kind's descriptors of a group in an instance; NULL if they aren't there yet. */
-static struct ps__group *find_group(const struct ps__perf *perf,
+static struct ps__group *group_find(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {
 	struct ps__group *group = &instance->groups[index];
@@ -146,7 +146,7 @@ static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
 		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
 		if (!instance)
 			continue;
-		struct ps__group *group = find_group(perf, instance, index, kind);
+		struct ps__group *group = group_find(perf, instance, index, kind);
 		ps__os.close(group->members[--group->count].fd);
 	}
 }
@@ -158,7 +158,7 @@ int ps__perf_join_group(struct ps__perf *perf, size_t index, size_t event)
 		if (!instance)
 			continue;
 		int result =
-		    join_kind(perf, instance, find_group(perf, instance, index, kind), event);
+		    join_kind(perf, instance, group_find(perf, instance, index, kind), event);
 		if (result == PS_ENOCNTR)
 			leave_kinds(perf, index, kind);
 		if (result != PS_OK)
@@ -219,13 +219,13 @@ static int complete_group(struct ps__perf *perf, struct ps__instance *instance, 
 		if (!planned || !ps__perf_has_kind(perf, instance, kind))
 			continue;
 		is_there = true;
-		if (find_group(perf, instance, index, kind))
+		if (group_find(perf, instance, index, kind))
 			continue;
 		struct ps__group *group = make_group(perf, instance, index, kind);
 		if (!group)
 			return ps__fail_memory("a group of events");
 		int result =
-		    group_copy(perf, instance, group, find_group(perf, planned, index, kind));
+		    group_copy(perf, instance, group, group_find(perf, planned, index, kind));
 		if (result != PS_OK)
 			return result;
 	}

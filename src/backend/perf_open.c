@@ -55,7 +55,7 @@ static bool counts_when_open(const struct ps__perf *perf)
 	return true;
 }
 
-static struct ps__place place_of(const struct ps__target *target, size_t instance)
+static struct ps__place instance_place(const struct ps__target *target, size_t instance)
 {
 	size_t cpus = target->instance_count ? target->instance_count : 1;
 	struct ps__place place = {
@@ -97,7 +97,7 @@ static int make_planning_instances(struct ps__perf *perf)
 {
 	for (size_t index = 0; index < perf->base.instances; index++) {
 		struct ps__instance *instance = &perf->instances[index];
-		instance->place = place_of(&perf->target, index);
+		instance->place = instance_place(&perf->target, index);
 		instance->place.counts_at_once = perf->base.counts_when_open;
 		instance->place.user_config1 = perf->user_config1;
 	}
@@ -136,7 +136,7 @@ static int allocate_buffer(struct ps__perf *perf)
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
 }
 
-static int open_groups(struct ps__perf *perf)
+static int perf_open_groups(struct ps__perf *perf)
 {
 	int result = ps__perf_find_kinds(perf);
 
@@ -173,7 +173,7 @@ int ps__perf_open_instances(struct ps__perf *perf)
 	if (result == PS_OK)
 		result = ps__perf_open_clocks(perf);
 	if (result == PS_OK)
-		result = open_groups(perf);
+		result = perf_open_groups(perf);
 	if (result == PS_OK)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)

@@ -45,7 +45,7 @@ bool ps__queue_take(const struct ps__ring *ring, const struct perf_event_header 
 	return true;
 }
 
-static int compare(const void *one, const void *other)
+static int queue_compare(const void *one, const void *other)
 {
 	const struct ps__queue_record *a = one, *b = other;
 
@@ -54,7 +54,7 @@ static int compare(const void *one, const void *other)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static int compare_offsets(const void *one, const void *other)
+static int queue_compare_offsets(const void *one, const void *other)
 {
 	const struct ps__queue_record *a = one, *b = other;
 
@@ -64,7 +64,7 @@ static int compare_offsets(const void *one, const void *other)
 void ps__queue_sort(struct ps__queue *queue)
 {
 	if (queue->count)
-		qsort(queue->records, queue->count, sizeof *queue->records, compare);
+		qsort(queue->records, queue->count, sizeof *queue->records, queue_compare);
 }
 
 /* Moves the bytes of what is left to the front, in the order in which they stand. */
@@ -72,7 +72,7 @@ static void queue_move_up(struct ps__queue *queue)
 {
 	size_t used = 0;
 
-	qsort(queue->records, queue->count, sizeof *queue->records, compare_offsets);
+	qsort(queue->records, queue->count, sizeof *queue->records, queue_compare_offsets);
 	for (size_t index = 0; index < queue->count; index++) {
 		struct ps__queue_record *record = &queue->records[index];
 		struct perf_event_header header;

@@ -93,8 +93,8 @@ static bool is_group(const struct ps__perf *perf, const struct ps__group *group,
 	return length == (3 + members) * sizeof *perf->buffer && perf->buffer[0] == members;
 }
 
-static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
-                      uint64_t *values)
+static int perf_read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
+                           uint64_t *values)
 {
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
@@ -127,7 +127,7 @@ static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *
 	for (size_t place = 0; place < first->count; place++)
 		values[first->members[place].event] = 0;
 	for (struct ps__group *group = first; group; group = group->next) {
-		int one = read_group(perf, group, group->own, group->own + 2);
+		int one = perf_read_group(perf, group, group->own, group->own + 2);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 		times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
@@ -144,7 +144,7 @@ static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_
                          uint64_t *values)
 {
 	if (!group->is_user_read || !ps__perf_user_read(group, times, values))
-		return read_group(perf, group, times, values);
+		return perf_read_group(perf, group, times, values);
 	times[0] += group->carry_enabled;
 	times[1] += group->carry_running;
 	return PS_OK;

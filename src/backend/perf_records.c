@@ -41,7 +41,7 @@ static size_t count_pages(const struct ps__group *group)
 	return pages;
 }
 
-static int open_event(struct ps__place place, int leader)
+static int records_open_event(struct ps__place place, int leader)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
@@ -53,7 +53,7 @@ static int open_event(struct ps__place place, int leader)
 	return ps__os_open_event(&attr, place.pid, place.cpu, leader, 0);
 }
 
-static int fail_open(int error)
+static int records_fail_open(int error)
 {
 	if (error == EACCES || error == EPERM)
 		return ps__fail(PS_EPERM,
@@ -68,8 +68,8 @@ static int fail_open(int error)
 	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
 }
 
-static bool ignore(const struct ps__ring *ring, const struct perf_event_header *header,
-                   void *context)
+static bool records_ignore(const struct ps__ring *ring, const struct perf_event_header *header,
+                           void *context)
 {
 	(void)ring;
 	(void)header;
@@ -82,16 +82,16 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 	struct ps__group *group = &perf->instances[0].groups[index];
 	struct ps__perf_recorder *recorder = &perf->recorders[index];
 
-	recorder->fd = open_event(perf->instances[0].place, group->members[0].fd);
+	recorder->fd = records_open_event(perf->instances[0].place, group->members[0].fd);
 	if (recorder->fd < 0)
-		return fail_open(-recorder->fd);
+		return records_fail_open(-recorder->fd);
 	recorder->id = ps__os_event_id(recorder->fd);
 	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
 	if (result == 0) {
 		/* Both heads of the ring, and the code, are faulted in now, and not at the first
 		 * migration that is counted. */
-		ps__ring_drain(&recorder->ring, record_bytes(group), ignore, NULL);
+		ps__ring_drain(&recorder->ring, record_bytes(group), records_ignore, NULL);
 		return PS_OK;
 	}
 	return ps__fail(
@@ -137,7 +137,8 @@ struct drain {
 };
 
 /* The recorder's clock began when it was opened: the group's is ahead by what planning took. */
-static bool take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+static bool records_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                         void *context)
 {
 	const struct drain *drain = context;
 	struct ps__perf *perf = drain->perf;
@@ -170,6 +171,6 @@ bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
 	                      .visit = visit,
 	                      .context = context};
 
-	return ps__ring_drain(&perf->recorders[group].ring, record_bytes(drain.group), take,
+	return ps__ring_drain(&perf->recorders[group].ring, record_bytes(drain.group), records_take,
 	                      &drain);
 }

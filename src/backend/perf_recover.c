@@ -38,7 +38,7 @@ static void close_members(struct ps__group *group)
 }
 
 /* Where the group counts. */
-static struct ps__place place_of(const struct ps__perf *perf, const struct ps__group *group)
+static struct ps__place recover_place_of(const struct ps__perf *perf, const struct ps__group *group)
 {
 	size_t instance = 0;
 
@@ -52,7 +52,7 @@ static struct ps__place place_of(const struct ps__perf *perf, const struct ps__g
 /* Opens the members again, all or none. */
 static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 {
-	struct ps__place where = place_of(perf, group);
+	struct ps__place where = recover_place_of(perf, group);
 
 	where.pmu_type = group->pmu_type;
 	where.stands_in = group->stands_in;

@@ -114,7 +114,7 @@ int ps__perf_read_dummy(struct ps__perf *perf, struct ps__dummy dummy, uint64_t 
 	return is_own ? dummy_fail(&dummy, "read", error) : ps__perf_fail_lost(perf);
 }
 
-static struct ps__dummy dummy_of(const struct ps__instance *instance)
+static struct ps__dummy residency_dummy(const struct ps__instance *instance)
 {
 	return (struct ps__dummy){instance->residency_fd, instance->place.cpu, instance->place.pid,
 	                          instance->residency_id};
@@ -123,7 +123,7 @@ static struct ps__dummy dummy_of(const struct ps__instance *instance)
 int ps__perf_control_residency(struct ps__perf *perf, const struct ps__instance *instance,
                                unsigned long request)
 {
-	return ps__perf_control_dummy(perf, dummy_of(instance), request);
+	return ps__perf_control_dummy(perf, residency_dummy(instance), request);
 }
 
 int ps__perf_read_residency(struct ps__perf *perf, size_t instance)
@@ -132,7 +132,7 @@ int ps__perf_read_residency(struct ps__perf *perf, size_t instance)
 
 	if (!perf->base.residency_ns)
 		return PS_OK;
-	int result = ps__perf_read_dummy(perf, dummy_of(&perf->instances[instance]), words);
+	int result = ps__perf_read_dummy(perf, residency_dummy(&perf->instances[instance]), words);
 	if (result == PS_OK)
 		perf->base.residency_ns[instance] = words[2];
 	return result;

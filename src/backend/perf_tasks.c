@@ -63,8 +63,8 @@ static const struct ps__writer *find_writer(const struct ps__perf_tasks *tasks, 
 }
 
 /* False if the record isn't one of a whole group. */
-static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
-                        ps__task_visit *visit, void *context)
+static bool tasks_tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
+                              ps__task_visit *visit, void *context)
 {
 	const struct ps__read_record *record = bytes;
 	struct ps__record_trailer trailer;
@@ -90,7 +90,7 @@ static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
 	return true;
 }
 
-static bool tell_life(const void *bytes, ps__task_visit *visit, void *context)
+static bool tasks_tell_life(const void *bytes, ps__task_visit *visit, void *context)
 {
 	const struct life_record *record = bytes;
 	bool is_birth = record->header.type == PERF_RECORD_FORK;
@@ -105,7 +105,7 @@ static bool tell_life(const void *bytes, ps__task_visit *visit, void *context)
 	return true;
 }
 
-static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
+static bool tasks_tell_name(const void *bytes, ps__task_visit *visit, void *context)
 {
 	const struct ps__name_record *record = bytes;
 	bool is_exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
@@ -119,17 +119,17 @@ static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 	return true;
 }
 
-static bool tell(const struct ps__perf_tasks *tasks, const void *record, ps__task_visit *visit,
-                 void *context)
+static bool tasks_tell(const struct ps__perf_tasks *tasks, const void *record,
+                       ps__task_visit *visit, void *context)
 {
 	switch (((const struct perf_event_header *)record)->type) {
 	case PERF_RECORD_READ:
-		return tell_counts(tasks, record, visit, context);
+		return tasks_tell_counts(tasks, record, visit, context);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return tell_life(record, visit, context);
+		return tasks_tell_life(record, visit, context);
 	case PERF_RECORD_COMM:
-		return tell_name(record, visit, context);
+		return tasks_tell_name(record, visit, context);
 	default:
 		return true;
 	}
@@ -148,7 +148,7 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 	empty_rings(perf);
 	for (; count < tasks->queue.count && tasks->queue.records[count].time <= now; count++) {
 		const struct perf_event_header *record = ps__queue_bytes(&tasks->queue, count);
-		if (!tell(tasks, record, visit, context)) {
+		if (!tasks_tell(tasks, record, visit, context)) {
 			tasks->has_lost = true;
 			tasks->has_lost_notes |= record->type != PERF_RECORD_READ;
 		}

@@ -22,7 +22,7 @@
 #define NOTED_GROUP 0
 
 /* Data pages of a ring, a power of two; each ring has a page of its own, too. */
-static size_t pages_of_ring(const struct ps__perf *perf)
+static size_t tasks_ring_pages(const struct ps__perf *perf)
 {
 	size_t roots = perf->target.root_count;
 	size_t rings = 1 + roots * perf->base.groups;
@@ -55,7 +55,7 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 	return ps__os_open_event(&attr, place.pid, place.cpu, writer->group->members[0].fd, 0);
 }
 
-static int fail_open(struct ps__perf *perf, pid_t tid, int error)
+static int tasks_fail_open(struct ps__perf *perf, pid_t tid, int error)
 {
 	if (ps__perf_note_ended(perf, tid, error))
 		return ps__fail(PS_ESYS,
@@ -103,7 +103,7 @@ static int map_rings(struct ps__perf *perf, size_t pages)
 	return 0;
 }
 
-static void unmap_rings(struct ps__perf_tasks *tasks, bool abandon)
+static void tasks_unmap_rings(struct ps__perf_tasks *tasks, bool abandon)
 {
 	for (size_t ring = 0; tasks->rings && ring < tasks->ring_count; ring++)
 		ps__ring_unmap(&tasks->rings[ring], abandon);
@@ -138,11 +138,11 @@ static int connect_notes(struct ps__perf *perf)
 /* As large as the user's locked memory permits. */
 static int connect_writers(struct ps__perf *perf)
 {
-	size_t pages = pages_of_ring(perf);
+	size_t pages = tasks_ring_pages(perf);
 	int error = map_rings(perf, pages);
 
 	while (error == -EPERM && pages > 1) {
-		unmap_rings(perf->tasks, false);
+		tasks_unmap_rings(perf->tasks, false);
 		pages /= 2;
 		error = map_rings(perf, pages);
 	}
@@ -161,7 +161,7 @@ static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 	writer->group = &perf->instances[instance].groups[number ? number - 1 : NOTED_GROUP];
 	writer->fd = open_dummy(perf, writer);
 	if (writer->fd < 0)
-		return fail_open(perf, perf->instances[instance].place.pid, -writer->fd);
+		return tasks_fail_open(perf, perf->instances[instance].place.pid, -writer->fd);
 	tasks->writer_count++;
 	writer->group->extras++;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_ID, (unsigned long)&writer->id) < 0)
@@ -249,7 +249,7 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 
 	if (!tasks)
 		return;
-	unmap_rings(tasks, abandon);
+	tasks_unmap_rings(tasks, abandon);
 	for (size_t index = 0; index < tasks->writer_count; index++)
 		ps__os_close_event(tasks->writers[index].fd, tasks->writers[index].id, abandon);
 	for (size_t index = 0; index < tasks->anchor_count; index++)

@@ -104,7 +104,7 @@ static inline uint64_t to_ns(const struct ps__user *user, uint64_t ticks)
 }
 
 /* The counter's value, of so many bits that shift is what is left of 64. It may be below 0. */
-static inline uint64_t extend(uint64_t counter, uint32_t shift)
+static inline uint64_t counter_extend(uint64_t counter, uint32_t shift)
 {
 	return (uint64_t)((int64_t)(counter << shift) >> shift);
 }
@@ -133,7 +133,7 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 		atomic_signal_fence(memory_order_seq_cst);
 		uint64_t counter = ps__arch_counter(index);
 		*(is_in_order ? values++ : &values[member->event]) =
-		    offset + extend(counter, shift);
+		    offset + counter_extend(counter, shift);
 		atomic_signal_fence(memory_order_seq_cst);
 		locks += LOAD(page->lock);
 	} while (++member < end);

@@ -93,7 +93,7 @@ static const struct ps__event *first_other_event(const struct ps__perf *perf)
 	return NULL;
 }
 
-static const char *kind_of(const struct ps__event *event)
+static const char *user_kind_of(const struct ps__event *event)
 {
 	return event->klass == PS__EVENT_CLASS_SOFTWARE ? "is counted by the kernel's software"
 	                                                : "is not counted by the cores' PMU";
@@ -159,7 +159,7 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 	if (!first_core_event(perf)) {
 		const struct ps__event *other = first_other_event(perf);
 		if (other)
-			say_why(perf, "'%s' %s", other->name, kind_of(other));
+			say_why(perf, "'%s' %s", other->name, user_kind_of(other));
 		else
 			say_why(perf, "no event of the set can be counted here");
 		return;
@@ -260,7 +260,7 @@ static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t pag
 		const struct ps__event *event = &perf->events[group->members[place].event];
 		if (event->klass != PS__EVENT_CLASS_CORE) {
 			say_why(perf, "'%s' %s, and shares its group with '%s'", event->name,
-			        kind_of(event), perf->events[group->members[0].event].name);
+			        user_kind_of(event), perf->events[group->members[0].event].name);
 			return false;
 		}
 	}
@@ -279,7 +279,7 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t count_members(const struct ps__perf *perf)
+static size_t user_count_members(const struct ps__perf *perf)
 {
 	size_t count = 0;
 
@@ -301,7 +301,7 @@ static bool map_everywhere(struct ps__perf *perf, size_t group, size_t page_byte
 void ps__perf_user_map(struct ps__perf *perf)
 {
 	size_t page_bytes = page_size();
-	size_t members = count_members(perf);
+	size_t members = user_count_members(perf);
 	size_t mapped = 0;
 
 	if (!is_allowed(perf))
