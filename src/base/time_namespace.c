@@ -13,7 +13,7 @@
 #define LONGEST_OFFSETS 256
 
 /* 0: not known. */
-static ino_t number_of(const char *path)
+static ino_t namespace_number(const char *path)
 {
 	struct stat status = {.st_ino = 0};
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
@@ -35,8 +35,8 @@ uint64_t ps__time_namespace_shift_ns(void)
 	    sscanf(text, "monotonic %lld %lld", &seconds, &nanoseconds) != 2)
 		return 0;
 	uint64_t shift_ns = (uint64_t)seconds * 1000000000u + (uint64_t)nanoseconds;
-	if (shift_ns &&
-	    number_of("/proc/self/ns/time") != number_of("/proc/self/ns/time_for_children"))
+	if (shift_ns && namespace_number("/proc/self/ns/time") !=
+	                    namespace_number("/proc/self/ns/time_for_children"))
 		return 0;
 	return shift_ns;
 }

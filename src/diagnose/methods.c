@@ -88,7 +88,7 @@ void ps__diagnose_cgroup(struct ps__diagnosis *d)
 	cgroup_say_remedy(d, event, moving);
 }
 
-static const char *held(bool is_held)
+static const char *capability_held(bool is_held)
 {
 	return is_held ? "is held" : "is not held";
 }
@@ -110,7 +110,8 @@ static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 	                                  : PS_FINDING_BLOCKED,
 	               "--method bpf can't be used: %s.", ps_error_detail());
 	if (!has_admin)
-		ps__draft_add(d, " CAP_BPF %s, CAP_PERFMON %s.", held(has_bpf), held(has_perfmon));
+		ps__draft_add(d, " CAP_BPF %s, CAP_PERFMON %s.", capability_held(has_bpf),
+		              capability_held(has_perfmon));
 	ps__draft_add(d, " " PS__BTF_FILE " %s%s%s.", types < 0 ? "can't be read (" : "is there",
 	              types < 0 ? ps__probe_errno((int)-types) : "", types < 0 ? ")" : "");
 	bool is_inside = ps__bpf_check_namespace() == PS_ENOSUPP;

@@ -44,7 +44,7 @@ static bool is_octal(const char *text)
 
 /* The kernel writes spaces, tabs, newlines and backslashes of a mount point as \040 and its
  * like. */
-static void decode(char *text)
+static void cgroup_decode(char *text)
 {
 	char *to = text;
 
@@ -89,7 +89,7 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 			char *point = mount_point(line, v1);
 			if (!point)
 				continue;
-			decode(point);
+			cgroup_decode(point);
 			*is_v1 = v1;
 			return point;
 		}
@@ -97,7 +97,7 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 	return NULL;
 }
 
-static int fail_open(const char *path)
+static int cgroup_fail_open(const char *path)
 {
 	if (errno == EMFILE || errno == ENFILE)
 		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path,
@@ -115,10 +115,10 @@ static int open_folder(const char *path, struct ps__cgroup *out)
 	int opened = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (opened < 0)
-		return fail_open(path);
+		return cgroup_fail_open(path);
 	*out = (struct ps__cgroup){.fd = opened};
 	if (!ps__file_id_of(opened, &out->id)) {
-		int result = fail_open(path);
+		int result = cgroup_fail_open(path);
 		ps__os.close(opened);
 		return result;
 	}

@@ -34,7 +34,7 @@ void ps__ring_unmap(struct ps__ring *ring, bool abandon)
 	ring->page = NULL;
 }
 
-static void copy_from(const struct ps__ring *ring, uint64_t position, void *out, size_t size_bytes)
+static void ring_copy(const struct ps__ring *ring, uint64_t position, void *out, size_t size_bytes)
 {
 	const char *data = (const char *)ring->page + ring->data_offset;
 	size_t offset = (size_t)(position & (ring->data_bytes - 1));
@@ -48,7 +48,7 @@ static void copy_from(const struct ps__ring *ring, uint64_t position, void *out,
 
 void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t size_bytes)
 {
-	copy_from(ring, ring->seen + offset, out, size_bytes);
+	ring_copy(ring, ring->seen + offset, out, size_bytes);
 }
 
 /* A head that the kernel can't have written: it goes on by what it wrote, and never over what was
@@ -81,7 +81,7 @@ static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *ta
 
 	while (ring->seen != head) {
 		struct perf_event_header header;
-		copy_from(ring, ring->seen, &header, sizeof header);
+		ring_copy(ring, ring->seen, &header, sizeof header);
 		if (header.size < sizeof header || header.size > head - ring->seen)
 			return false;
 		if (!is_known_already(ring, &header))
@@ -121,12 +121,12 @@ enum ps__ring_look ps__ring_first(const struct ps__ring *ring, void *scratch, co
 		return PS__RING_EMPTY;
 	if (is_head_damaged(ring, head) || head - ring->seen < sizeof header)
 		return PS__RING_DAMAGED;
-	copy_from(ring, ring->seen, &header, sizeof header);
+	ring_copy(ring, ring->seen, &header, sizeof header);
 	if (header.size < sizeof header || header.size > head - ring->seen)
 		return PS__RING_DAMAGED;
 	bool wraps = header.size > ring->data_bytes - offset;
 	if (wraps)
-		copy_from(ring, ring->seen, scratch, header.size);
+		ring_copy(ring, ring->seen, scratch, header.size);
 	*bytes = wraps ? scratch : data + offset;
 	*size_bytes = header.size;
 	return PS__RING_RECORD;

@@ -34,8 +34,8 @@ struct look {
 	void *context;
 };
 
-static bool take_visit(const struct look *look, const struct ps__ring *ring,
-                       const struct perf_event_header *header)
+static bool switch_take_visit(const struct look *look, const struct ps__ring *ring,
+                              const struct perf_event_header *header)
 {
 	struct switch_record record;
 
@@ -51,15 +51,16 @@ static bool take_visit(const struct look *look, const struct ps__ring *ring,
 }
 
 /* Takes one record. False if it leaves open where the task has been. */
-static bool take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+static bool switch_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                        void *context)
 {
 	const struct look *look = context;
 
 	switch (header->type) {
 	case PERF_RECORD_SWITCH:
-		return take_visit(look, ring, header);
+		return switch_take_visit(look, ring, header);
 	case PERF_RECORD_SAMPLE:
-		return look->switches->is_of_migrations && take_visit(look, ring, header);
+		return look->switches->is_of_migrations && switch_take_visit(look, ring, header);
 	case PERF_RECORD_FORK:
 		return true;
 	case PERF_RECORD_EXIT:
@@ -77,10 +78,10 @@ bool ps__switch_ring_drain(struct ps__switch_ring *switches, ps__switch_ring_vis
 {
 	struct look look = {switches, visit, context};
 
-	return ps__ring_drain(&switches->ring, LARGEST_RECORD, take, &look);
+	return ps__ring_drain(&switches->ring, LARGEST_RECORD, switch_take, &look);
 }
 
-static void ignore(const struct ps__visit *visit, void *context)
+static void switch_ignore(const struct ps__visit *visit, void *context)
 {
 	(void)visit;
 	(void)context;
@@ -88,7 +89,7 @@ static void ignore(const struct ps__visit *visit, void *context)
 
 void ps__switch_ring_skip(struct ps__switch_ring *switches)
 {
-	ps__switch_ring_drain(switches, ignore, NULL);
+	ps__switch_ring_drain(switches, switch_ignore, NULL);
 }
 
 /* Both events of a pinned task are dummies: they count nothing. */

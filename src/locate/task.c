@@ -100,7 +100,7 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 	return PS_OK;
 }
 
-static ssize_t read_stat(int fd, char stat[STAT_BYTES])
+static ssize_t task_read_stat(int fd, char stat[STAT_BYTES])
 {
 	ssize_t length;
 
@@ -114,7 +114,7 @@ static ssize_t read_stat(int fd, char stat[STAT_BYTES])
 static bool is_own_file(const struct ps__task *task)
 {
 	char stat[STAT_BYTES], start[32];
-	ssize_t length = read_stat(task->fd, stat);
+	ssize_t length = task_read_stat(task->fd, stat);
 	int needed = snprintf(start, sizeof start, "%d (", (int)task->tid);
 
 	if (length < 0)
@@ -137,7 +137,7 @@ static const char *end_of_name(const char *stat, size_t length)
 	return parenthesis ? parenthesis + 1 : NULL;
 }
 
-static const char *find_field(const char *stat, size_t length, int fields_from_name)
+static const char *task_find_field(const char *stat, size_t length, int fields_from_name)
 {
 	const char *end = stat + length;
 	const char *at = end_of_name(stat, length);
@@ -150,10 +150,10 @@ static const char *find_field(const char *stat, size_t length, int fields_from_n
 	return at;
 }
 
-static int64_t parse_number(const char *stat, size_t length, int fields_from_name)
+static int64_t task_parse_number(const char *stat, size_t length, int fields_from_name)
 {
 	const char *end = stat + length;
-	const char *at = find_field(stat, length, fields_from_name);
+	const char *at = task_find_field(stat, length, fields_from_name);
 	const char *digits = at;
 	int64_t number = 0;
 
@@ -165,14 +165,14 @@ static int64_t parse_number(const char *stat, size_t length, int fields_from_nam
 
 static bool is_exiting(const char *stat, size_t length)
 {
-	int64_t flags = parse_number(stat, length, FIELDS_FROM_NAME_TO_FLAGS);
+	int64_t flags = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_FLAGS);
 
 	return flags >= 0 && (flags & FLAG_EXITING);
 }
 
 int ps__task_parse_cpu(const char *stat, size_t length)
 {
-	int64_t cpu = parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
+	int64_t cpu = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
 
 	return cpu < MOST_CPUS ? (int)cpu : -1;
 }
@@ -181,21 +181,21 @@ int ps__task_parse_cpu(const char *stat, size_t length)
  * that. */
 static bool is_zombie(const char *stat, size_t length)
 {
-	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
+	const char *state = task_find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
 
 	return state && state < stat + length && (*state == 'Z' || *state == 'X');
 }
 
 bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out)
 {
-	int64_t user = parse_number(stat, length, FIELDS_FROM_NAME_TO_USER);
-	int64_t system = parse_number(stat, length, FIELDS_FROM_NAME_TO_SYSTEM);
+	int64_t user = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_USER);
+	int64_t system = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_SYSTEM);
 
 	*out = (struct ps__task_stat){
-	    .parent = (pid_t)parse_number(stat, length, FIELDS_FROM_NAME_TO_PARENT),
+	    .parent = (pid_t)task_parse_number(stat, length, FIELDS_FROM_NAME_TO_PARENT),
 	    .cpu = ps__task_parse_cpu(stat, length),
-	    .threads = parse_number(stat, length, FIELDS_FROM_NAME_TO_THREADS),
-	    .start_ticks = parse_number(stat, length, FIELDS_FROM_NAME_TO_START),
+	    .threads = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_THREADS),
+	    .start_ticks = task_parse_number(stat, length, FIELDS_FROM_NAME_TO_START),
 	    .ran_ticks = user + system,
 	    .is_ending = is_zombie(stat, length) || is_exiting(stat, length),
 	};
@@ -211,7 +211,7 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 		*ended = *ended || !ps__task_exists(task->tid);
 		return -1;
 	}
-	ssize_t length = read_stat(task->fd, stat);
+	ssize_t length = task_read_stat(task->fd, stat);
 	if (length < 0 && (errno == ESRCH || errno == ENOENT))
 		*ended = true;
 	if (length <= 0)
@@ -219,7 +219,7 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 	/* A process whose first thread has ended lives on in the others. */
 	if (is_zombie(stat, (size_t)length) &&
 	    (!task->is_process ||
-	     parse_number(stat, (size_t)length, FIELDS_FROM_NAME_TO_THREADS) <= 1))
+	     task_parse_number(stat, (size_t)length, FIELDS_FROM_NAME_TO_THREADS) <= 1))
 		*ended = true;
 	return ps__task_parse_cpu(stat, (size_t)length);
 }
@@ -227,7 +227,7 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 bool ps__task_is_zombie(const struct ps__task *task)
 {
 	char stat[STAT_BYTES];
-	ssize_t length = task->fd < 0 ? -1 : read_stat(task->fd, stat);
+	ssize_t length = task->fd < 0 ? -1 : task_read_stat(task->fd, stat);
 
 	return length > 0 && is_zombie(stat, (size_t)length);
 }
@@ -252,11 +252,11 @@ char ps__task_state(pid_t tid)
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return '\0';
-	ssize_t length = read_stat(fd, stat);
+	ssize_t length = task_read_stat(fd, stat);
 	ps__os.close(fd);
 	if (length <= 0)
 		return '\0';
-	const char *state = find_field(stat, (size_t)length, FIELDS_FROM_NAME_TO_STATE);
+	const char *state = task_find_field(stat, (size_t)length, FIELDS_FROM_NAME_TO_STATE);
 	return state && state < stat + length ? *state : '\0';
 }
 
@@ -264,7 +264,7 @@ char ps__task_state(pid_t tid)
 static bool task_runs(int fd, bool *exiting)
 {
 	char stat[STAT_BYTES];
-	ssize_t length = read_stat(fd, stat);
+	ssize_t length = task_read_stat(fd, stat);
 
 	*exiting = length > 0 && is_exiting(stat, (size_t)length);
 	if (length < 0)

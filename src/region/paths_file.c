@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A word that wasn't there, or no memory for a copy. */
-static int file_fail(const struct ps__words *words)
+static int file_fail_word(const struct ps__words *words)
 {
 	return words->has_failed ? ps__fail(PS_EINVAL, "the saved paths of a process are damaged")
 	                         : ps__fail_memory("the paths of a process");
@@ -164,7 +164,7 @@ static int file_load_events(const struct ps_eventset *model, struct ps__words *w
 	for (size_t event = 0; is_same && event < count; event++) {
 		char *name = ps__words_read_string(words);
 		if (!name)
-			return file_fail(words);
+			return file_fail_word(words);
 		is_same = strcmp(name, ps_eventset_event_name(model, event)) == 0;
 		ps__os_free(name);
 	}
@@ -181,7 +181,7 @@ static int file_load_faults(struct ps_profile *profile, struct ps__words *words)
 		                          memory_order_relaxed);
 	char *why = ps__words_read_string(words);
 	if (!why)
-		return file_fail(words);
+		return file_fail_word(words);
 	if (!*why || !atomic_compare_exchange_strong(&profile->uncounted_why, &none, why))
 		ps__os_free(why);
 	return PS_OK;
@@ -198,10 +198,10 @@ static int file_load_uncounted(struct ps_profile *profile, struct ps__words *wor
 		struct ps_region *region = name && *name ? ps__region_get(profile, name) : NULL;
 		ps__os_free(name);
 		if (!region)
-			return file_fail(words);
+			return file_fail_word(words);
 		atomic_fetch_add_explicit(&region->uncounted, uncounted, memory_order_relaxed);
 	}
-	return words->has_failed ? file_fail(words) : PS_OK;
+	return words->has_failed ? file_fail_word(words) : PS_OK;
 }
 
 /* The library writes no other value. */
@@ -219,7 +219,7 @@ static int file_load_part(struct ps_path *path, struct ps__words *words)
 	struct ps__part *part = ps__paths_get_part(path, ps_topology_thread(topology, cpu));
 
 	if (!part)
-		return file_fail(words);
+		return file_fail_word(words);
 	for (size_t event = 0; event < path->paths->events; event++) {
 		struct ps_value value = {.value = ps__words_read_signed(words)};
 		value.raw = ps__words_read_unsigned(words);
@@ -248,7 +248,7 @@ static int file_load_value(struct ps_path *path, struct ps__words *words)
 
 	ps__os_free(name);
 	if (!sum)
-		return file_fail(words);
+		return file_fail_word(words);
 	sum->count += ps__words_read_unsigned(words);
 	uint64_t high = ps__words_read_unsigned(words);
 	uint64_t low = ps__words_read_unsigned(words);
@@ -286,7 +286,7 @@ static int file_load_path(struct ps_path *path, struct ps__words *words)
 	ps__words_expect(words, "values");
 	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
 		result = file_load_value(path, words);
-	return result == PS_OK && words->has_failed ? file_fail(words) : result;
+	return result == PS_OK && words->has_failed ? file_fail_word(words) : result;
 }
 
 /* Finds the path that is so deep, behind `last`, which is *depth deep. NULL: there is no such
@@ -337,11 +337,11 @@ static int file_load_paths(struct ps_paths *paths, struct ps__words *words)
 	while (result == PS_OK && file_has_path(words)) {
 		path = file_find_path(paths, path, &depth, words);
 		if (!path)
-			return file_fail(words);
+			return file_fail_word(words);
 		result = file_load_path(path, words);
 	}
 	ps__words_expect(words, "end");
-	return result == PS_OK && words->has_failed ? file_fail(words) : result;
+	return result == PS_OK && words->has_failed ? file_fail_word(words) : result;
 }
 
 int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
@@ -355,7 +355,7 @@ int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
 	if (result != PS_OK)
 		return result;
 	struct ps_paths *loaded = ps__paths_make(paths->profile, paths->events);
-	result = loaded ? file_load_paths(loaded, words) : file_fail(words);
+	result = loaded ? file_load_paths(loaded, words) : file_fail_word(words);
 	if (result == PS_OK)
 		result = ps__paths_add_process(paths, loaded);
 	ps_paths_destroy(loaded);

@@ -148,9 +148,9 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 
 /* What the times say of the raw count, and what the column does of one that the
  * kernel made. */
-static __attribute__((noinline)) void qualify(const struct ps__history *history,
-                                              const struct ps__column *column, uint16_t mark,
-                                              struct ps_value *out)
+static __attribute__((noinline)) void attrmap_qualify(const struct ps__history *history,
+                                                      const struct ps__column *column,
+                                                      uint16_t mark, struct ps_value *out)
 {
 	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
 	bool is_known;
@@ -195,7 +195,7 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 	if (__builtin_expect(history->place != plain || out->running_ns < out->enabled_ns ||
 	                         cell->mark & PS__MARK_INCOMPLETE,
 	                     0))
-		qualify(history, column, cell->mark, out);
+		attrmap_qualify(history, column, cell->mark, out);
 }
 
 bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
@@ -244,8 +244,8 @@ static __attribute__((noinline)) bool read_cell(const struct ps__history *histor
 	return found;
 }
 
-static int find_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp,
-                        struct ps_value *out);
+static int attrmap_find_reading(const struct ps_thread *thread, const char *event,
+                                uint64_t timestamp, struct ps_value *out);
 
 /* The event is not there under this name: perhaps it was added under it, and has another. */
 static __attribute__((cold)) int attrmap_find_added(const struct ps_thread *thread,
@@ -255,7 +255,7 @@ static __attribute__((cold)) int attrmap_find_added(const struct ps_thread *thre
 	const char *shown = ps__topology_shown_name(thread->component->topology, event);
 
 	if (shown)
-		return find_reading(thread, shown, timestamp, out);
+		return attrmap_find_reading(thread, shown, timestamp, out);
 	return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
 }
 
@@ -268,8 +268,9 @@ static int attrmap_fail_reading(const struct ps_thread *thread, const char *even
 
 /* The newest part among those of all histories; or, if two have parts of that
  * moment, their sum. */
-static __attribute__((noinline)) int find_reading(const struct ps_thread *thread, const char *event,
-                                                  uint64_t timestamp, struct ps_value *out)
+static __attribute__((noinline)) int attrmap_find_reading(const struct ps_thread *thread,
+                                                          const char *event, uint64_t timestamp,
+                                                          struct ps_value *out)
 {
 	struct ps_value sum;
 	size_t parts = 0;
@@ -359,7 +360,7 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 	 * be copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
-		return find_reading(thread, event, timestamp, out);
+		return attrmap_find_reading(thread, event, timestamp, out);
 	return timestamp ? read_at(history, event, timestamp, out)
 	                 : read_newest(history, event, out);
 }
