@@ -58,13 +58,14 @@ static const struct refusal {
     {PS_ATTR_AUX_ACTION, RECORDS},
 };
 
-static int fail_field(const struct ps_attr *attr, enum ps_attr_field field, const char *why)
+static int add_attr_fail_field(const struct ps_attr *attr, enum ps_attr_field field,
+                               const char *why)
 {
 	return ps__fail(PS_EATTR, "'%s': an event set can't count with %s: %s", attr->event.name,
 	                ps_attr_field_name(field), why);
 }
 
-static int check_fields(const struct ps_attr *attr)
+static int add_attr_check_fields(const struct ps_attr *attr)
 {
 	union ps__attr words = ps__attr_of(&attr->event);
 
@@ -72,12 +73,12 @@ static int check_fields(const struct ps_attr *attr)
 		const struct refusal *refusal = &refusals[i];
 		if (ps__attr_field_read(&words, refusal->field) !=
 		    ps__attr_field_read(&attr->made, refusal->field))
-			return fail_field(attr, refusal->field, refusal->why);
+			return add_attr_fail_field(attr, refusal->field, refusal->why);
 	}
 	/* A period without a ring does nothing but these signals. */
 	if (words.attr.freq ||
 	    (words.attr.sample_period && !ps__event_has_flag(&attr->event, PS__FLAG_SIGTRAP)))
-		return fail_field(
+		return add_attr_fail_field(
 		    attr, words.attr.freq ? PS_ATTR_SAMPLE_FREQ : PS_ATTR_SAMPLE_PERIOD,
 		    "it samples, and a set counts; with sigtrap a sample_period may be "
 		    "set; see ps_sampler(3)");
@@ -89,7 +90,7 @@ int ps_eventset_add_attr(struct ps_eventset *set, const struct ps_attr *attr)
 	if (!set || !attr)
 		return ps__fail(PS_EINVAL, "ps_eventset_add_attr: %s is NULL",
 		                set ? "the attr" : "the event set");
-	int result = check_fields(attr);
+	int result = add_attr_check_fields(attr);
 
 	return result == PS_OK ? ps__set_add_event(set, &attr->event, "ps_eventset_add_attr")
 	                       : result;

@@ -54,7 +54,7 @@ void ps_attr_destroy(struct ps_attr *attr)
 	ps__os_free(attr);
 }
 
-static int fail_field(const char *call, enum ps_attr_field field)
+static int attr_fail_field(const char *call, enum ps_attr_field field)
 {
 	return ps__fail(PS_EATTR, "%s: there is no field %d: the last one is PS_ATTR_CONFIG4, %d",
 	                call, (int)field, (int)PS_ATTR_CONFIG4);
@@ -151,7 +151,7 @@ int ps_attr_set(struct ps_attr *attr, enum ps_attr_field field, uint64_t value)
 	if (!attr)
 		return ps__fail(PS_EINVAL, "ps_attr_set: attr is NULL");
 	if (!ps__attr_field(field))
-		return fail_field("ps_attr_set", field);
+		return attr_fail_field("ps_attr_set", field);
 	int result = check_range(attr, field, value);
 	if (result != PS_OK)
 		return result;
@@ -175,7 +175,7 @@ int ps_attr_get(const struct ps_attr *attr, enum ps_attr_field field, uint64_t *
 	if (!attr || !out)
 		return ps__fail(PS_EINVAL, "ps_attr_get: %s is NULL", attr ? "out" : "attr");
 	if (!ps__attr_field(field))
-		return fail_field("ps_attr_get", field);
+		return attr_fail_field("ps_attr_get", field);
 	union ps__attr words = ps__attr_of(&attr->event);
 	uint64_t value = ps__attr_field_read(&words, field);
 	if (field == PS_ATTR_CLOCKID)

@@ -32,7 +32,7 @@ struct ps__target ps__attr_target(const struct ps__event *event)
 	return (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 }
 
-static struct ps__place place_of(const struct ps__event *event)
+static struct ps__place blame_place(const struct ps__event *event)
 {
 	struct ps__target target = ps__attr_target(event);
 	pid_t pid = target.kind == PS__TARGET_CPU ? -1 : 0;
@@ -57,13 +57,13 @@ int ps__attr_try_event(const struct ps__event *event)
 {
 	struct ps__event tried = *event;
 
-	return open_and_close(&tried, place_of(event));
+	return open_and_close(&tried, blame_place(event));
 }
 
 int ps__attr_try(const struct ps__event *event, union ps__attr *words)
 {
 	struct ps__event tried = *event;
-	struct ps__place place = place_of(event);
+	struct ps__place place = blame_place(event);
 
 	place.as_asked = true;
 	ps__attr_store(&tried, words);
@@ -77,7 +77,7 @@ int ps__attr_try(const struct ps__event *event, union ps__attr *words)
 }
 
 /* Tries the words with a field changed. */
-static void consider(struct search *search, enum ps_attr_field field, int bit, uint64_t value)
+static void blame_consider(struct search *search, enum ps_attr_field field, int bit, uint64_t value)
 {
 	union ps__attr words = search->words;
 
@@ -132,18 +132,18 @@ static bool is_alias(const union ps__attr *words, enum ps_attr_field field)
 	}
 }
 
-static void consider_bits(struct search *search, enum ps_attr_field field, uint64_t bits)
+static void blame_consider_bits(struct search *search, enum ps_attr_field field, uint64_t bits)
 {
 	for (int bit = 63; bit >= 0; bit--) {
 		if (!(bits >> bit & 1))
 			continue;
 		uint64_t value = ps__attr_field_read(&search->words, field);
-		consider(search, field, bit, value & ~(UINT64_C(1) << bit));
+		blame_consider(search, field, bit, value & ~(UINT64_C(1) << bit));
 	}
 }
 
-static void consider_field(struct search *search, const union ps__attr *made,
-                           enum ps_attr_field field)
+static void blame_consider_field(struct search *search, const union ps__attr *made,
+                                 enum ps_attr_field field)
 {
 	uint64_t value = ps__attr_field_read(&search->words, field);
 	uint64_t before = ps__attr_field_read(made, field);
@@ -151,9 +151,9 @@ static void consider_field(struct search *search, const union ps__attr *made,
 	if (value == before || is_alias(&search->words, field))
 		return;
 	if (ps__attr_is_mask(field))
-		consider_bits(search, field, value & ~before);
+		blame_consider_bits(search, field, value & ~before);
 	else
-		consider(search, field, -1, before);
+		blame_consider(search, field, -1, before);
 }
 
 int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words, int error,
@@ -164,14 +164,14 @@ int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words,
 
 	/* The field that the user left as it was, and must set. */
 	if (error == EACCES && !words->attr.exclude_kernel && !attr->event.kernel_side)
-		consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
+		blame_consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
 	/* The kernel looks at it only if a call chain is asked for, too. */
 	if (error == EOVERFLOW)
-		consider_field(&search, &attr->made, PS_ATTR_SAMPLE_MAX_STACK);
-	consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);
+		blame_consider_field(&search, &attr->made, PS_ATTR_SAMPLE_MAX_STACK);
+	blame_consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);
 	for (int field = PS__ATTR_FIELDS - 1; field >= 0; field--) {
 		if (field != PS_ATTR_SAMPLE_TYPE)
-			consider_field(&search, &attr->made, (enum ps_attr_field)field);
+			blame_consider_field(&search, &attr->made, (enum ps_attr_field)field);
 	}
 	if (!search.blame.is_found)
 		search.blame.error = search.error;

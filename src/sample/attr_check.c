@@ -42,7 +42,7 @@ static const struct need {
     {PS_ATTR_INHERIT_STAT, PS_ATTR_INHERIT, 1, "inherit"},
 };
 
-static int refuse(enum ps_attr_field *refused, enum ps_attr_field field, int code)
+static int attr_refuse(enum ps_attr_field *refused, enum ps_attr_field field, int code)
 {
 	if (refused)
 		*refused = field;
@@ -69,39 +69,40 @@ static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 	union ps__attr words = ps__attr_of(&attr->event);
 
 	if (attr->event.kernel_side && words.attr.exclude_kernel)
-		return refuse(refused, PS_ATTR_EXCLUDE_KERNEL,
-		              ps__fail(PS_EINVAL_DOM,
-		                       "'%s' happens in the kernel, so with exclude_kernel it "
-		                       "never happens",
-		                       event));
+		return attr_refuse(refused, PS_ATTR_EXCLUDE_KERNEL,
+		                   ps__fail(PS_EINVAL_DOM,
+		                            "'%s' happens in the kernel, so with exclude_kernel it "
+		                            "never happens",
+		                            event));
 	if (ps__event_excludes_all(&words.attr))
-		return refuse(refused, PS_ATTR_EXCLUDE_USER,
-		              ps__fail(PS_EINVAL_DOM,
-		                       "'%s' never happens with exclude_user and exclude_kernel",
-		                       event));
+		return attr_refuse(
+		    refused, PS_ATTR_EXCLUDE_USER,
+		    ps__fail(PS_EINVAL_DOM,
+		             "'%s' never happens with exclude_user and exclude_kernel", event));
 	if (words.attr.precise_ip && attr->event.klass == PS__EVENT_CLASS_SOFTWARE)
-		return refuse(refused, PS_ATTR_PRECISE_IP,
-		              ps__fail(PS_ENOSUPP,
-		                       "'%s': precise_ip has no effect: no PMU takes the samples "
-		                       "of this event; the kernel accepts the field and ignores it",
-		                       event));
+		return attr_refuse(
+		    refused, PS_ATTR_PRECISE_IP,
+		    ps__fail(PS_ENOSUPP,
+		             "'%s': precise_ip has no effect: no PMU takes the samples "
+		             "of this event; the kernel accepts the field and ignores it",
+		             event));
 	int result = ps__attr_check_stack(attr);
 	if (result != PS_OK)
-		return refuse(refused, PS_ATTR_SAMPLE_STACK_USER, result);
+		return attr_refuse(refused, PS_ATTR_SAMPLE_STACK_USER, result);
 	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
 		const struct need *need = &needs[i];
 		if (!ps__attr_field_read(&words, need->field) ||
 		    (ps__attr_field_read(&words, need->needed) & need->bits))
 			continue;
-		return refuse(refused, need->field,
-		              ps__fail(PS_ECOMBO, "'%s': %s has no effect without %s", event,
-		                       ps_attr_field_name(need->field), need->words));
+		return attr_refuse(refused, need->field,
+		                   ps__fail(PS_ECOMBO, "'%s': %s has no effect without %s", event,
+		                            ps_attr_field_name(need->field), need->words));
 	}
 	return PS_OK;
 }
 
-static int explain_denied(const struct ps_attr *attr, const struct ps__blame *blame,
-                          const char *field)
+static int attr_explain_denied(const struct ps_attr *attr, const struct ps__blame *blame,
+                               const char *field)
 {
 	if (blame->field == PS_ATTR_EXCLUDE_KERNEL)
 		return ps__fail(PS_EPERM,
@@ -115,7 +116,8 @@ static int explain_denied(const struct ps_attr *attr, const struct ps__blame *bl
 }
 
 /* The kernel says only that some field is behind the end of its struct. */
-static int explain_size(const struct ps_attr *attr, const char *field, enum ps_attr_field which)
+static int attr_explain_size(const struct ps_attr *attr, const char *field,
+                             enum ps_attr_field which)
 {
 	return ps__fail(PS_ENOSUPP,
 	                "'%s': this kernel is too old for %s: its perf_event_attr ends after %u "
@@ -143,7 +145,7 @@ static const char *find_hint(enum ps_attr_field field)
 	}
 }
 
-static int explain(const struct ps_attr *attr, const struct ps__blame *blame)
+static int attr_explain(const struct ps_attr *attr, const struct ps__blame *blame)
 {
 	char field[128], bit[PS__ATTR_BIT_NAME], other[96] = "";
 	const char *name = ps_attr_field_name(blame->field);
@@ -157,9 +159,9 @@ static int explain(const struct ps_attr *attr, const struct ps__blame *blame)
 	switch (blame->error) {
 	case EACCES:
 	case EPERM:
-		return explain_denied(attr, blame, field);
+		return attr_explain_denied(attr, blame, field);
 	case E2BIG:
-		return explain_size(attr, field, blame->field);
+		return attr_explain_size(attr, field, blame->field);
 	case EOPNOTSUPP:
 		return ps__fail(PS_ENOSUPP, "'%s': the event's PMU has no %s%s (%s)",
 		                attr->event.name, field, other, strerror(EOPNOTSUPP));
@@ -178,7 +180,7 @@ static int explain(const struct ps_attr *attr, const struct ps__blame *blame)
 }
 
 /* The event itself is refused, or it can't be found out: in the words that a set has for it. */
-static int explain_event(const struct ps_attr *attr, int error, enum ps_attr_field *refused)
+static int attr_explain_event(const struct ps_attr *attr, int error, enum ps_attr_field *refused)
 {
 	int code = ps__perf_explain(&attr->event, ps__attr_target(&attr->event), error, 1);
 
@@ -197,12 +199,12 @@ int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *ref
 		return PS_OK;
 	int shortage = ps__attr_find_blame(attr, &words, error, &blame);
 	if (shortage)
-		return explain_event(attr, shortage, NULL);
+		return attr_explain_event(attr, shortage, NULL);
 	if (!blame.is_found) {
 		error = ps__attr_try_event(&attr->event);
-		return explain_event(attr, error ? error : blame.error, refused);
+		return attr_explain_event(attr, error ? error : blame.error, refused);
 	}
-	return refuse(refused, blame.field, explain(attr, &blame));
+	return attr_refuse(refused, blame.field, attr_explain(attr, &blame));
 }
 
 /* Whatever the event: this level permits no whole CPU to a user without privileges. */

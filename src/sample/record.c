@@ -16,7 +16,7 @@
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-static bool is_known(uint32_t type)
+static bool record_is_known(uint32_t type)
 {
 	return type >= PS_RECORD_MMAP && type <= PS_RECORD_CALLCHAIN_DEFERRED;
 }
@@ -105,12 +105,12 @@ static void take_other(struct ps__cursor *cursor, const struct ps_record_config 
 	if (!config->sample_id_all || record->type >= FIRST_OF_PERF)
 		bytes = 0;
 	if (bytes > ps__cursor_left(cursor)) {
-		if (is_known(record->type))
+		if (record_is_known(record->type))
 			ps__cursor_fail(cursor, "it has no room for its sample_id");
 		return;
 	}
 	cursor->end -= bytes;
-	if (is_known(record->type))
+	if (record_is_known(record->type))
 		ps__record_take_body(cursor, config, record);
 	if (bytes) {
 		id.at = cursor->end;
@@ -119,7 +119,7 @@ static void take_other(struct ps__cursor *cursor, const struct ps_record_config 
 	}
 }
 
-static int refuse(const struct ps_record *record, const char *fault)
+static int record_refuse(const struct ps_record *record, const char *fault)
 {
 	return ps__fail(PS_EINVAL,
 	                "a record of type %u (%s) and %zu bytes is damaged: %s; or it was not "
@@ -127,7 +127,7 @@ static int refuse(const struct ps_record *record, const char *fault)
 	                record->type, ps_record_type_name(record->type), record->size, fault);
 }
 
-static int refuse_size(size_t is, size_t announced)
+static int record_refuse_size(size_t is, size_t announced)
 {
 	if (is < sizeof(struct perf_event_header) || announced > is)
 		return ps__fail(PS_EBUF, "%zu bytes are not a whole record: give all of its bytes",
@@ -171,9 +171,9 @@ int ps_record_parse(const struct ps_record_config *config, const void *bytes, si
 	bool is_swapped = config->is_swapped;
 	size_t whole = record_size(at, size, is_swapped);
 	if (!whole)
-		return refuse_size(size, size < sizeof(struct perf_event_header)
-		                             ? 0
-		                             : ps__word16(at + 6, is_swapped));
+		return record_refuse_size(size, size < sizeof(struct perf_event_header)
+		                                    ? 0
+		                                    : ps__word16(at + 6, is_swapped));
 	struct ps_record record;
 	memset(&record, 0, size_of_record());
 	record.type = ps__word32(at, is_swapped);
@@ -189,7 +189,7 @@ int ps_record_parse(const struct ps_record_config *config, const void *bytes, si
 	else
 		take_other(&cursor, config, &record);
 	if (cursor.fault)
-		return refuse(&record, cursor.fault);
+		return record_refuse(&record, cursor.fault);
 	if (record.has & PS_RECORD_HAS_TIME)
 		record.time += config->time_shift_ns;
 	if (record.sample_id.has & PS_RECORD_HAS_TIME)

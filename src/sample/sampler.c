@@ -114,7 +114,7 @@ struct ps__target ps__sampler_target(const struct ps_sampler *sampler)
 	return target;
 }
 
-static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
+static int sampler_open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 {
 	struct ps__event *event = &sampler->attr->event;
 	int fd = ps__perf_open_settled(event, sampler->place, -1);
@@ -136,7 +136,7 @@ static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 	return PS_OK;
 }
 
-static int fail_ring(const struct ps_sampler *sampler, size_t pages, int error)
+static int sampler_fail_ring(const struct ps_sampler *sampler, size_t pages, int error)
 {
 	const char *name = sampler->attr->event.name;
 
@@ -154,7 +154,7 @@ static int fail_ring(const struct ps_sampler *sampler, size_t pages, int error)
 	                strerror(error));
 }
 
-static int map_ring(struct ps_sampler *sampler, size_t ring_bytes)
+static int sampler_map_ring(struct ps_sampler *sampler, size_t ring_bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = 1;
@@ -163,7 +163,7 @@ static int map_ring(struct ps_sampler *sampler, size_t ring_bytes)
 		pages *= 2;
 	int error = -ps__ring_map(&sampler->ring, sampler->fd, pages);
 	if (error)
-		return fail_ring(sampler, pages, error);
+		return sampler_fail_ring(sampler, pages, error);
 	sampler->scratch = ps__os_calloc(
 	    1, sampler->ring.data_bytes < UINT16_MAX ? sampler->ring.data_bytes : UINT16_MAX);
 	if (sampler->scratch)
@@ -187,17 +187,18 @@ struct ps_record_config ps__sampler_config(const struct perf_event_attr *words)
 	                                         : 0};
 }
 
-static int open_all(struct ps_sampler *sampler, const struct ps_attr *asked, size_t ring_bytes)
+static int sampler_open_all(struct ps_sampler *sampler, const struct ps_attr *asked,
+                            size_t ring_bytes)
 {
 	struct ps__perf *perf = ps__os_calloc(1, sizeof *perf);
 
 	if (!perf)
 		return ps__fail_memory("a sampler");
 	ps__sampler_prepare_user(sampler, perf);
-	int result = open_event(sampler, asked);
+	int result = sampler_open_event(sampler, asked);
 	if (result != PS_OK)
 		goto free_perf;
-	result = map_ring(sampler, ring_bytes);
+	result = sampler_map_ring(sampler, ring_bytes);
 	if (result == PS_OK)
 		ps__sampler_adopt_user(sampler, perf);
 	else
@@ -224,7 +225,7 @@ static int make_sampler(struct ps_sampler **out, const struct ps_attr *attr, pid
 	                                    .pmu_type = ps__sampler_kind(&attr->event, cpu),
 	                                    .as_asked = true};
 	sampler->fork_generation = ps__fork_generation();
-	result = open_all(sampler, attr, ring_bytes);
+	result = sampler_open_all(sampler, attr, ring_bytes);
 	if (result != PS_OK)
 		goto free_attr;
 	sampler->config = ps__sampler_config(words);
@@ -284,7 +285,7 @@ static int check_begun(struct ps_sampler *sampler)
 	                sampler->attr->event.name);
 }
 
-static int control(struct ps_sampler *sampler, bool starts, const char *call)
+static int sampler_control(struct ps_sampler *sampler, bool starts, const char *call)
 {
 	enum ps__sampler_state before = starts ? PS__SAMPLER_STOPPED : PS__SAMPLER_RUNNING;
 	enum ps__sampler_state expected = before;
@@ -310,12 +311,12 @@ static int control(struct ps_sampler *sampler, bool starts, const char *call)
 
 int ps_sampler_start(struct ps_sampler *sampler)
 {
-	return control(sampler, true, "ps_sampler_start");
+	return sampler_control(sampler, true, "ps_sampler_start");
 }
 
 int ps_sampler_stop(struct ps_sampler *sampler)
 {
-	return control(sampler, false, "ps_sampler_stop");
+	return sampler_control(sampler, false, "ps_sampler_stop");
 }
 
 int ps_sampler_fd(const struct ps_sampler *sampler)

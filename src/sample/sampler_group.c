@@ -54,7 +54,7 @@ static int check_member(const struct ps_attr *attr)
 }
 
 /* The kernel wants one clock, and one way of reading and inheriting, for a whole group. */
-static void follow(struct perf_event_attr *words, const struct perf_event_attr *leader)
+static void member_follow(struct perf_event_attr *words, const struct perf_event_attr *leader)
 {
 	words->disabled = 0;
 	words->enable_on_exec = 0;
@@ -65,8 +65,8 @@ static void follow(struct perf_event_attr *words, const struct perf_event_attr *
 	words->read_format = leader->read_format;
 }
 
-static int fail_open(const struct ps_sampler *sampler, const struct ps_attr *asked,
-                     struct ps__event *event, struct ps__place place, int error)
+static int member_fail_open(const struct ps_sampler *sampler, const struct ps_attr *asked,
+                            struct ps__event *event, struct ps__place place, int error)
 {
 	if (error == EINVAL) {
 		struct ps__event alone = *event;
@@ -100,7 +100,7 @@ static int open_member(struct ps_sampler *sampler, const struct ps_attr *asked,
 	sampler->members = members;
 	int fd = ps__perf_open_settled(&attr->event, place, sampler->fd);
 	if (fd < 0)
-		return fail_open(sampler, asked, &attr->event, place, -fd);
+		return member_fail_open(sampler, asked, &attr->event, place, -fd);
 	struct ps__sampler_member *member = &members[sampler->member_count];
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&member->id) < 0) {
 		int error = errno;
@@ -129,7 +129,7 @@ int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr)
 		result = ps_attr_clone(&copy, attr);
 	if (result != PS_OK)
 		return result;
-	follow(&copy->event.attr, &sampler->attr->event.attr);
+	member_follow(&copy->event.attr, &sampler->attr->event.attr);
 	if (copy->event.attr.inherit && sampler->place.pid != -1)
 		result = ps__sampler_check_probe(copy);
 	if (result == PS_OK)

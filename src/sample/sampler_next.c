@@ -37,7 +37,7 @@ static int fail_damaged(struct ps_sampler *sampler, const char *why)
 }
 
 /* PS_ENOEVST without a sentence: the callers differ. */
-static int take(struct ps_sampler *sampler, struct ps_record *out)
+static int sampler_take(struct ps_sampler *sampler, struct ps_record *out)
 {
 	const void *bytes;
 	size_t size_bytes;
@@ -70,7 +70,7 @@ int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
 		return result;
 	if (!out)
 		return ps__fail(PS_EINVAL, "ps_sampler_next: out is NULL");
-	result = take(sampler, out);
+	result = sampler_take(sampler, out);
 	if (result == PS_ENOEVST)
 		return ps__fail(PS_ENOEVST, "'%s': there is no record now",
 		                sampler->attr->event.name);
@@ -78,7 +78,7 @@ int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
 }
 
 /* The longest time of one poll. */
-static int slice_ms(int timeout_ms, uint64_t deadline_ns)
+static int sampler_slice_ms(int timeout_ms, uint64_t deadline_ns)
 {
 	uint64_t now_ns = timeout_ms < 0 ? 0 : ps__os_now_ns();
 
@@ -123,7 +123,7 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 	for (;;) {
 		/* Looked at before the ring: what was written until the stop is there then. */
 		bool is_stopped = atomic_load(&sampler->state) == PS__SAMPLER_STOPPED;
-		result = take(sampler, out);
+		result = sampler_take(sampler, out);
 		if (result != PS_ENOEVST)
 			return result;
 		if (has_ended)
@@ -133,7 +133,7 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 			                "'%s': there is no record, and none will come: "
 			                "the sampler is not running",
 			                sampler->attr->event.name);
-		int slice = slice_ms(timeout_ms, deadline_ns);
+		int slice = sampler_slice_ms(timeout_ms, deadline_ns);
 		if (slice == 0)
 			return ps__fail(PS_ENOEVST, "'%s': no record came within %d ms",
 			                sampler->attr->event.name, timeout_ms);

@@ -40,7 +40,7 @@ static bool can_read_in_user_space(const struct ps_sampler *sampler)
 	return sampler->group.is_user_read && sampler->owner == ps__thread_number();
 }
 
-static uint64_t load(const _Atomic uint64_t *sum)
+static uint64_t sampler_load(const _Atomic uint64_t *sum)
 {
 	return atomic_load_explicit(sum, memory_order_relaxed);
 }
@@ -55,14 +55,14 @@ static bool read_in_user_space(struct ps_sampler *sampler, struct ps_sampler_cou
 	*out = (struct ps_sampler_count){.value = value,
 	                                 .enabled_ns = times[0],
 	                                 .running_ns = times[1],
-	                                 .lost = load(&sampler->lost_records),
+	                                 .lost = sampler_load(&sampler->lost_records),
 	                                 .is_lost_known = 0};
 	return true;
 }
 
 /* In the order in which the kernel writes them. */
-static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
-                   struct ps_sampler_count *out, size_t count)
+static void sampler_unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
+                           struct ps_sampler_count *out, size_t count)
 {
 	uint64_t format = sampler->config.read_format;
 	bool is_group = (format & PERF_FORMAT_GROUP) != 0;
@@ -76,7 +76,7 @@ static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
 		at += is_group ? 0 : 2;
 		at += (format & PERF_FORMAT_ID) != 0;
 		out[i].is_lost_known = has_lost;
-		out[i].lost = has_lost ? *at++ : load(&sampler->lost_records);
+		out[i].lost = has_lost ? *at++ : sampler_load(&sampler->lost_records);
 	}
 }
 
@@ -87,7 +87,8 @@ int ps__sampler_fail_closed(const struct ps_sampler *sampler)
 }
 
 /* The first `count` of the group, of which 1 is there always. */
-static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out, size_t count)
+static int sampler_read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out,
+                              size_t count)
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
 
@@ -104,7 +105,7 @@ static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count 
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s", sampler->attr->event.name,
 		                strerror(errno));
-	unpack(sampler, numbers, out, count);
+	sampler_unpack(sampler, numbers, out, count);
 	return PS_OK;
 }
 
@@ -113,7 +114,8 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler)
 	struct ps_sampler_count count;
 
 	/* A pinned event without a counter reads nothing. */
-	if (sampler->attr->event.attr.pinned && read_event(sampler, &count, 1) == PS_ENOCNTR)
+	if (sampler->attr->event.attr.pinned &&
+	    sampler_read_event(sampler, &count, 1) == PS_ENOCNTR)
 		return PS_ENOCNTR;
 	return ps__fail(PS_ESYS,
 	                "'%s': the observed thread has ended, or an exec has removed the event: "
@@ -131,7 +133,7 @@ int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out)
 		return ps__fail(PS_EINVAL, "ps_sampler_read: out is NULL");
 	if (read_in_user_space(sampler, out))
 		return PS_OK;
-	return read_event(sampler, out, 1);
+	return sampler_read_event(sampler, out, 1);
 }
 
 int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sampler_count *out, size_t count)
@@ -146,7 +148,7 @@ int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sampler_count *o
 		    "ps_sampler_read_group: '%s': out has place for %zu counts, and the "
 		    "group has %zu events",
 		    sampler->attr->event.name, out ? count : 0, sampler->member_count + 1);
-	return read_event(sampler, out, count);
+	return sampler_read_event(sampler, out, count);
 }
 
 uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
@@ -156,17 +158,18 @@ uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
 	if (!sampler)
 		return 0;
 	/* By what was taken, where the kernel can't be asked. */
-	uint64_t lost = load(&sampler->lost_records);
-	int result =
-	    ps__fork_is_same(sampler->fork_generation) ? read_event(sampler, &count, 1) : PS_OK;
+	uint64_t lost = sampler_load(&sampler->lost_records);
+	int result = ps__fork_is_same(sampler->fork_generation)
+	                 ? sampler_read_event(sampler, &count, 1)
+	                 : PS_OK;
 	if (result == PS_ECLOST)
 		return UINT64_MAX;
 	if (result == PS_OK && count.lost > lost)
 		lost = count.lost;
-	return lost + load(&sampler->lost_samples);
+	return lost + sampler_load(&sampler->lost_samples);
 }
 
 uint64_t ps_sampler_damaged(const struct ps_sampler *sampler)
 {
-	return sampler ? load(&sampler->damaged) : 0;
+	return sampler ? sampler_load(&sampler->damaged) : 0;
 }

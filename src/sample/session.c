@@ -29,7 +29,7 @@ static int fail_size(const char *name, size_t expected, size_t given)
 	                name, expected, given);
 }
 
-static int check_options(const struct ps_session_options *options)
+static int session_check_options(const struct ps_session_options *options)
 {
 	const struct ps_listener *listener = options->listener;
 
@@ -42,7 +42,7 @@ static int check_options(const struct ps_session_options *options)
 	return PS_OK;
 }
 
-static int add_cpu(int cpu, void *context)
+static int session_add_cpu(int cpu, void *context)
 {
 	struct ps__session_lists *lists = context;
 	int *cpus = ps__vector_reserve(lists->cpus, lists->cpu_count, lists->cpu_count + 1,
@@ -78,7 +78,7 @@ static int list_cpus(struct ps__session_lists *lists)
 		return fail_descriptors(online, length);
 	if (length < 0)
 		return ps__fail(PS_ESYS, "the CPUs of this machine are not known: mount /sys");
-	int result = ps__list_for_each(text, add_cpu, lists);
+	int result = ps__list_for_each(text, session_add_cpu, lists);
 	if (result == PS_ENOMEM)
 		return ps__fail_memory("the CPUs of a session");
 	if (result != 0 || lists->cpu_count == 0)
@@ -147,7 +147,7 @@ int ps_session_create(struct ps_session **out, pid_t pid, const struct ps_sessio
 		return ps__fail(PS_EINVAL, "ps_session_create: out is NULL");
 	if (pid < 0)
 		return ps__fail(PS_EINVAL, "ps_session_create: %d is no process", (int)pid);
-	int result = options ? check_options(options) : PS_OK;
+	int result = options ? session_check_options(options) : PS_OK;
 	if (result != PS_OK)
 		return result;
 	struct ps_session *session = ps__os_calloc(1, sizeof *session);
@@ -163,7 +163,7 @@ int ps_session_create(struct ps_session **out, pid_t pid, const struct ps_sessio
 	return PS_OK;
 }
 
-static int check_event(const struct ps_attr *attr)
+static int session_check_event(const struct ps_attr *attr)
 {
 	const struct perf_event_attr *words = &attr->event.attr;
 	const char *name = attr->event.name, *field = NULL;
@@ -284,7 +284,7 @@ int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
 		                "ps_session_add: '%s' comes too late: the session was "
 		                "started",
 		                attr->event.name);
-	result = check_event(attr);
+	result = session_check_event(attr);
 	if (result == PS_OK)
 		result = check_others(session, &attr->event);
 	if (result == PS_OK)
@@ -334,7 +334,7 @@ static int make_sums(struct ps_session *session)
 	return session->sums ? PS_OK : ps__fail_memory("the sums of a session");
 }
 
-static int open_all(struct ps_session *session)
+static int session_open_all(struct ps_session *session)
 {
 	int result = add_leader(session);
 
@@ -369,7 +369,7 @@ int ps_session_start(struct ps_session *session)
 		return result;
 	if (session->is_started)
 		return ps__fail(PS_EISRUN, "ps_session_start: the session was started before");
-	result = open_all(session);
+	result = session_open_all(session);
 	if (result != PS_OK && result != PS_PARTIAL) {
 		close_all(session);
 		return result;

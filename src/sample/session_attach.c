@@ -40,7 +40,7 @@ static int note_listed(const char *name, void *context)
 	return listing->result != PS_OK;
 }
 
-static int list_threads(struct ps_session *session)
+static int attach_list_threads(struct ps_session *session)
 {
 	struct listing listing = {.session = session, .result = PS_OK};
 	char path[64];
@@ -158,7 +158,7 @@ static int open_seen(struct ps_session *session, bool is_first)
 static int attach_rounds(struct ps_session *session)
 {
 	for (unsigned round = 0; round < session->options.rounds; round++) {
-		int result = list_threads(session);
+		int result = attach_list_threads(session);
 		if (result == PS_OK)
 			result = ps__session_scan_rings(session);
 		if (ps__session_lost_forks(session))
@@ -186,7 +186,7 @@ static bool is_missed(const struct ps__session_task *task)
 
 /* Those that ended before the latest list was read are missed by nobody: what they made is in it,
  * or has an heir there. One that has ended since may have made another, which is in no list. */
-static size_t drop_ended(struct ps_session *session)
+static size_t attach_drop_ended(struct ps_session *session)
 {
 	size_t missed = 0;
 
@@ -215,9 +215,9 @@ size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t c
 }
 
 /* The records of those that are new in the list have come by the end. */
-static int look_again(struct ps_session *session)
+static int attach_look_again(struct ps_session *session)
 {
-	int result = list_threads(session);
+	int result = attach_list_threads(session);
 
 	if (result != PS_OK)
 		return result;
@@ -241,10 +241,10 @@ int ps__session_attach(struct ps_session *session)
 		return ps__fail(PS_ESYS, "process %d has ended", (int)session->pid);
 	if (ps_session_missed(session, NULL, 0) == 0)
 		return PS_OK;
-	result = look_again(session);
+	result = attach_look_again(session);
 	if (result != PS_OK)
 		return result;
-	size_t missed = drop_ended(session);
+	size_t missed = attach_drop_ended(session);
 	if (missed == 0)
 		return PS_OK;
 	return ps__fail(PS_PARTIAL,

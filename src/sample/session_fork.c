@@ -25,7 +25,7 @@
 #define FORK_BYTES 128
 #define SCANS      3
 
-static int compare_tasks(const void *one, const void *other)
+static int fork_compare_tasks(const void *one, const void *other)
 {
 	pid_t a = ((const struct ps__session_task *)one)->tid;
 	pid_t b = ((const struct ps__session_task *)other)->tid;
@@ -39,7 +39,7 @@ struct ps__session_task *ps__session_find_task(const struct ps_session *session,
 	struct ps__session_task key = {.tid = tid};
 
 	return lists->task_count ? bsearch(&key, lists->tasks, lists->task_count,
-	                                   sizeof *lists->tasks, compare_tasks)
+	                                   sizeof *lists->tasks, fork_compare_tasks)
 	                         : NULL;
 }
 
@@ -181,7 +181,7 @@ static bool take_doubt(const struct ps_session *session, struct ps__session_task
 
 /* A doubtful task makes doubtful ones. Their records are found in other rings, perhaps before that
  * of their creator. */
-static void spread_doubt(struct ps_session *session)
+static void fork_spread_doubt(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;
 	bool has_spread;
@@ -232,7 +232,7 @@ int ps__session_scan_rings(struct ps_session *session)
 
 	for (int again = 0; result == PS_OK && again < SCANS && has_orphan(session); again++)
 		result = scan_once(session);
-	spread_doubt(session);
+	fork_spread_doubt(session);
 	return result;
 }
 

@@ -82,8 +82,8 @@ static ps_session_hear *find_hearer(const struct ps_listener *listener, uint32_t
 	}
 }
 
-static struct ps_thread *find_thread(const struct ps_session *session,
-                                     const struct ps_record *record)
+static struct ps_thread *hear_find_thread(const struct ps_session *session,
+                                          const struct ps_record *record)
 {
 	const struct ps_component *root = session->options.root;
 
@@ -104,8 +104,8 @@ static uint64_t find_period(const struct ps_session *session, size_t event,
 }
 
 /* Finds the event that wrote it. False: the record is counted, and given to nobody. */
-static bool parse(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
-                  size_t size_bytes, size_t *event, struct ps_record *record)
+static bool hear_parse(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
+                       size_t size_bytes, size_t *event, struct ps_record *record)
 {
 	bool is_borrowed;
 
@@ -170,7 +170,7 @@ static void tell_listener(const struct ps_session *session, size_t event,
 	struct ps_session_record heard = {.record = record,
 	                                  .event = is_users ? event : PS__SESSION_NO_EVENT,
 	                                  .period = period,
-	                                  .thread = find_thread(session, record)};
+	                                  .thread = hear_find_thread(session, record)};
 
 	if (hear)
 		hear(session->listener.context, &heard);
@@ -185,7 +185,7 @@ void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring,
 	uint64_t period = 0;
 	size_t event;
 
-	if (!parse(session, ring, bytes, size_bytes, &event, &record))
+	if (!hear_parse(session, ring, bytes, size_bytes, &event, &record))
 		return;
 	if (ring->largest_bytes < size_bytes)
 		ring->largest_bytes = size_bytes;

@@ -46,7 +46,7 @@ size_t ps__session_descriptors(const struct ps_session *session)
 	return count + (session->task.fd >= 0);
 }
 
-static size_t pages_of_ring(const struct ps_session *session)
+static size_t session_ring_pages(const struct ps_session *session)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t bytes = session->is_closing ? RING_OF_EVENT : RING_OF_CPU;
@@ -62,7 +62,7 @@ static size_t pages_of_ring(const struct ps_session *session)
 /* A process has so many mappings, and here each event is one. */
 #define ADVICE_MAPPINGS ", or vm.max_map_count, as each event has a ring of its own"
 
-static int fail_ring(size_t pages, int error, bool is_closing)
+static int session_fail_ring(size_t pages, int error, bool is_closing)
 {
 	int code = error == EPERM ? PS_EPERM : error == ENOMEM ? PS_ENOMEM : PS_ESYS;
 
@@ -74,7 +74,7 @@ static int fail_ring(size_t pages, int error, bool is_closing)
 }
 
 /* Reserves the places first: nothing can fail between the kernel's call and the note of it. */
-static int reserve(struct ps__session_lists *lists)
+static int session_reserve(struct ps__session_lists *lists)
 {
 	struct ps__session_instance *instances =
 	    ps__vector_reserve(lists->instances, lists->instance_count, lists->instance_count + 1,
@@ -92,25 +92,25 @@ static int reserve(struct ps__session_lists *lists)
 	return PS_OK;
 }
 
-static int map_ring(struct ps_session *session, struct ps__session_instance *instance,
-                    bool is_leader)
+static int session_map_ring(struct ps_session *session, struct ps__session_instance *instance,
+                            bool is_leader)
 {
 	struct ps__session_lists *lists = &session->lists;
 	struct ps__session_ring *ring = &lists->rings[lists->ring_count];
-	size_t pages = pages_of_ring(session);
+	size_t pages = session_ring_pages(session);
 
 	*ring = (struct ps__session_ring){
 	    .fd = is_leader ? instance->fd : -1, .id = instance->id, .last_ns = ps__os_now_ns()};
 	int error = ps__ring_map(&ring->ring, instance->fd, pages);
 	if (error)
-		return fail_ring(pages, -error, session->is_closing);
+		return session_fail_ring(pages, -error, session->is_closing);
 	lists->ring_count++;
 	return PS_OK;
 }
 
 /* From here on each record has a ring; in the closing mode that also keeps the event. A pinned
  * event without a counter reads nothing: it says so when it is asked. */
-static int begin(struct ps_session *session, struct ps__session_instance *instance)
+static int session_begin(struct ps_session *session, struct ps__session_instance *instance)
 {
 	uint64_t words[PS__SESSION_NUMBERS] = {0};
 
@@ -137,7 +137,7 @@ static int connect_ring(struct ps_session *session, struct ps__session_instance 
 	if (session->is_closing)
 		is_leader = session->lists.instance_count <= session->lists.cpu_count;
 	if (is_leader || session->is_closing)
-		return map_ring(session, instance, is_leader);
+		return session_map_ring(session, instance, is_leader);
 	int leader = session->lists.rings[cpu].fd;
 	if (ps__os.ioctl(instance->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)leader) == 0)
 		return PS_OK;
@@ -145,8 +145,8 @@ static int connect_ring(struct ps_session *session, struct ps__session_instance 
 	                strerror(errno));
 }
 
-static int fail_open(const struct ps_session *session, const struct ps_attr *attr, pid_t tid,
-                     int cpu, int error)
+static int session_fail_open(const struct ps_session *session, const struct ps_attr *attr,
+                             pid_t tid, int cpu, int error)
 {
 	struct ps__target target = {.kind = PS__TARGET_TID, .tid = tid, .cpu = cpu};
 
@@ -186,13 +186,14 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 	struct ps__place place = {
 	    .pid = tid, .cpu = cpu, .pmu_type = ps__sampler_kind(asked, cpu), .as_asked = true};
 
-	int result = reserve(lists);
+	int result = session_reserve(lists);
 	if (result != PS_OK)
 		return result;
 	int fd = open_fd(asked, place);
 	if (fd < 0)
-		return fd == -ESRCH ? PS_ENOEVST
-		                    : fail_open(session, lists->events[event].attr, tid, cpu, -fd);
+		return fd == -ESRCH
+		           ? PS_ENOEVST
+		           : session_fail_open(session, lists->events[event].attr, tid, cpu, -fd);
 	struct ps__session_instance *instance = &lists->instances[lists->instance_count++];
 	*instance = (struct ps__session_instance){.event = (uint32_t)event, .fd = fd};
 	note_config(&lists->events[event].config, &asked->attr);
@@ -203,10 +204,10 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 		return ps__fail(PS_ESYS, "a session's event has no id: %s", strerror(error));
 	}
 	result = connect_ring(session, instance, cpu_index);
-	return result == PS_OK ? begin(session, instance) : result;
+	return result == PS_OK ? session_begin(session, instance) : result;
 }
 
-static int open_event(struct ps_session *session, size_t event, pid_t tid)
+static int session_open_event(struct ps_session *session, size_t event, pid_t tid)
 {
 	const struct ps__session_lists *lists = &session->lists;
 	int result = PS_OK;
@@ -225,13 +226,13 @@ int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended)
 
 	/* The leader comes first, which is the last one. */
 	for (size_t i = 0; result == PS_OK && i < count; i++)
-		result = open_event(session, (i + count - 1) % count, tid);
+		result = session_open_event(session, (i + count - 1) % count, tid);
 	*ended = result == PS_ENOEVST;
 	return *ended ? PS_OK : result;
 }
 
 /* Samples have the id behind the header, the others at their end: PERF_SAMPLE_IDENTIFIER. */
-static bool read_id(const void *bytes, size_t size_bytes, uint64_t *id)
+static bool session_read_id(const void *bytes, size_t size_bytes, uint64_t *id)
 {
 	const struct perf_event_header *header = bytes;
 	size_t at = header->type == PERF_RECORD_SAMPLE ? sizeof *header : size_bytes - sizeof *id;
@@ -264,8 +265,8 @@ size_t ps__session_find_event(const struct ps_session *session, const void *byte
 {
 	uint64_t id;
 
-	return read_id(bytes, size_bytes, &id) ? ps__session_find_id(session, id)
-	                                       : PS__SESSION_NO_EVENT;
+	return session_read_id(bytes, size_bytes, &id) ? ps__session_find_id(session, id)
+	                                               : PS__SESSION_NO_EVENT;
 }
 
 void ps__session_close(struct ps_session *session, bool abandon)

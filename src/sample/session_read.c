@@ -125,7 +125,7 @@ static int check_running(const struct ps_session *session, const char *call)
 	return result;
 }
 
-static int slice_ms(const struct ps_session *session)
+static int session_slice_ms(const struct ps_session *session)
 {
 	return session->is_closing ? CLOSED_POLL_MS : LONGEST_POLL_MS;
 }
@@ -141,7 +141,7 @@ int ps_session_run(struct ps_session *session)
 		ended = has_ended(session);
 		drain_rings(session);
 		if (!ended)
-			result = wait_once(session, slice_ms(session));
+			result = wait_once(session, session_slice_ms(session));
 	}
 	if (result != PS_OK && result != PS_ENOTRUN)
 		return result;
@@ -169,7 +169,7 @@ int ps_session_poll(struct ps_session *session, int timeout_ms)
 		uint64_t passed_ms = (ps__os_now_ns() - begin_ns) / 1000000;
 		bool waits = session->records == before &&
 		             (timeout_ms < 0 || passed_ms < (uint64_t)timeout_ms);
-		int slice = waits ? slice_ms(session) : 0;
+		int slice = waits ? session_slice_ms(session) : 0;
 		if (timeout_ms >= 0 && waits && (uint64_t)slice > (uint64_t)timeout_ms - passed_ms)
 			slice = timeout_ms - (int)passed_ms;
 		result = wait_once(session, slice);

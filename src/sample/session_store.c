@@ -71,7 +71,7 @@ static int open_store(const struct ps_session *session, size_t event)
 }
 
 /* The history of a hardware thread that has samples; all that may fail is done. */
-static int make_room(const struct ps_session *session, size_t event, size_t thread)
+static int session_make_room(const struct ps_session *session, size_t event, size_t thread)
 {
 	const struct ps_topology *topology = session->options.root->topology;
 	struct ps__session_store *store = &session->stores[event];
@@ -101,7 +101,7 @@ static int prepare_event(const struct ps_session *session, size_t event, size_t 
 			continue;
 		result = open_store(session, event);
 		if (result == PS_OK)
-			result = make_room(session, event, thread);
+			result = session_make_room(session, event, thread);
 		++*with_samples;
 	}
 	return result;

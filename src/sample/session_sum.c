@@ -42,7 +42,7 @@ void ps__session_add_sample(struct ps_session *session, size_t event,
 		sum->timestamp = record->time;
 }
 
-static int check_event(const struct ps_session *session, const char *call, size_t event)
+static int sum_check_event(const struct ps_session *session, const char *call, size_t event)
 {
 	if (event < session->user_events)
 		return PS_OK;
@@ -90,7 +90,7 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 		return ps__fail(PS_EINVAL, "ps_session_sum: %s",
 		                value ? "the session was made without a topology"
 		                      : "value is NULL");
-	result = check_event(session, "ps_session_sum", event);
+	result = sum_check_event(session, "ps_session_sum", event);
 	if (result != PS_OK)
 		return result;
 	if (!component)
@@ -135,8 +135,8 @@ static int fail_read(const struct ps_session *session, const struct ps__session_
 
 /* Reads the count and the losses, with all heirs. A number that is no event's any more is another
  * file of the program, which must not be read. */
-static int read_instance(const struct ps_session *session,
-                         const struct ps__session_instance *instance, struct numbers *out)
+static int sum_read_instance(const struct ps_session *session,
+                             const struct ps__session_instance *instance, struct numbers *out)
 {
 	uint64_t format = session->lists.events[instance->event].config.read_format;
 	uint64_t words[PS__SESSION_NUMBERS] = {0};
@@ -172,7 +172,7 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 
 	for (; *end > 0 && instances[*end - 1].event == event; --*end) {
 		struct numbers numbers = {.count = 0};
-		int result = read_instance(session, &instances[*end - 1], &numbers);
+		int result = sum_read_instance(session, &instances[*end - 1], &numbers);
 		if (result != PS_OK)
 			return result;
 		if (cpus++ == 0)
@@ -191,7 +191,7 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 }
 
 /* Not with closed descriptors. */
-static int add_counts(const struct ps_session *session, size_t event, struct numbers *sum)
+static int sum_add_counts(const struct ps_session *session, size_t event, struct numbers *sum)
 {
 	*sum = (struct numbers){.count = 0};
 	for (size_t end = session->lists.instance_count; end > 0;) {
@@ -226,7 +226,7 @@ static int add_lost(const struct ps_session *session, uint64_t *lost)
 
 	for (size_t i = 0; !session->is_closing && i < lists->instance_count; i++) {
 		struct numbers numbers = {.count = 0};
-		int result = read_instance(session, &lists->instances[i], &numbers);
+		int result = sum_read_instance(session, &lists->instances[i], &numbers);
 		if (result != PS_OK && result != PS_ENOCNTR)
 			return result;
 		*lost += numbers.lost;
@@ -243,7 +243,7 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 		return result;
 	if (!out)
 		return ps__fail(PS_EINVAL, "ps_session_count: out is NULL");
-	result = check_event(session, "ps_session_count", event);
+	result = sum_check_event(session, "ps_session_count", event);
 	if (result != PS_OK)
 		return result;
 	if (!session->is_started)
@@ -251,7 +251,7 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 	if (session->is_closing)
 		return ps__fail(PS_ENOSUPP, "ps_session_count: the session has closed its "
 		                            "descriptors (PS_SESSION_CLOSE)");
-	result = add_counts(session, event, &sum);
+	result = sum_add_counts(session, event, &sum);
 	if (result == PS_OK)
 		result = check_waited(session, event, &sum);
 	if (result == PS_OK)
