@@ -25,7 +25,7 @@ static size_t offset_of(const struct ps__log_file *file, size_t index)
 }
 
 /* The oldest block of a ring that no stream writes to. */
-static int choose_of_ring(struct ps_log *log, size_t *index)
+static int blocks_choose_of_ring(struct ps_log *log, size_t *index)
 {
 	for (size_t tries = 0; tries < log->file.ring_blocks; tries++) {
 		*index = log->next++ % log->file.ring_blocks;
@@ -41,13 +41,13 @@ static int choose_of_ring(struct ps_log *log, size_t *index)
 }
 
 /* It is the caller's. The lock isn't held for longer: other streams' threads wait for it. */
-static int choose(struct ps_log *log, size_t *index)
+static int blocks_choose(struct ps_log *log, size_t *index)
 {
 	int result = PS_OK;
 
 	pthread_mutex_lock(&log->lock);
 	if (log->file.ring_blocks) {
-		result = choose_of_ring(log, index);
+		result = blocks_choose_of_ring(log, index);
 	} else {
 		result = ps__log_file_reserve(&log->file, offset_of(&log->file, log->next),
 		                              log->file.block_bytes);
@@ -102,7 +102,7 @@ static int make_pages(const struct ps__log_file *file, void *memory)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", file->path, strerror(errno));
 }
 
-static int map(const struct ps__log_file *file, struct ps__log_page *page)
+static int blocks_map_page(const struct ps__log_file *file, struct ps__log_page *page)
 {
 	/* The zeros are written, though the file may have them already: pages that are made so many
 	 * at once cost a fourth of those that a mapping makes one by one. From front to back: what
@@ -127,11 +127,11 @@ static int map(const struct ps__log_file *file, struct ps__log_page *page)
 static int take_block(struct ps_log *log, struct ps__log_page *out)
 {
 	struct ps__log_page page = {NULL, 0};
-	int result = choose(log, &page.index);
+	int result = blocks_choose(log, &page.index);
 
 	if (result != PS_OK)
 		return result;
-	result = map(&log->file, &page);
+	result = blocks_map_page(&log->file, &page);
 	if (result == PS_OK)
 		*out = page;
 	else

@@ -17,7 +17,8 @@ struct text {
 	size_t size_bytes, length;
 };
 
-static __attribute__((format(printf, 2, 3))) void add(struct text *text, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void describe_add(struct text *text,
+                                                               const char *format, ...)
 {
 	va_list arguments;
 
@@ -30,14 +31,14 @@ static __attribute__((format(printf, 2, 3))) void add(struct text *text, const c
 }
 
 /* Names end a line: tabs in them do no harm, and other control characters become "?". */
-static void add_name(struct text *text, const char *name)
+static void describe_add_name(struct text *text, const char *name)
 {
 	size_t start = text->length;
 
-	add(text, "%s", name);
+	describe_add(text, "%s", name);
 	if (text->bytes)
 		ps__printable_clean(text->bytes + start);
-	add(text, "\n");
+	describe_add(text, "\n");
 }
 
 static int add_event(struct text *text, const struct ps__column *column)
@@ -49,14 +50,15 @@ static int add_event(struct text *text, const struct ps__column *column)
 		return ps__fail_memory("a locale");
 	if (column->group != PS__NO_GROUP)
 		snprintf(group, sizeof group, "%u", (unsigned)column->group);
-	add(text, "event\t%s\t%u\t%d\t%s%s%s\t%s\t%s\t%s\t", group, (unsigned)column->place,
-	    (int)column->scope, is_user_only ? "u" : "", column->is_estimate ? "e" : "",
-	    is_user_only || column->is_estimate ? "" : "-", scale,
-	    column->unit[0] ? column->unit : "-", column->cpus ? column->cpus : "-");
-	add_name(text, column->name);
+	describe_add(text, "event\t%s\t%u\t%d\t%s%s%s\t%s\t%s\t%s\t", group,
+	             (unsigned)column->place, (int)column->scope, is_user_only ? "u" : "",
+	             column->is_estimate ? "e" : "", is_user_only || column->is_estimate ? "" : "-",
+	             scale, column->unit[0] ? column->unit : "-",
+	             column->cpus ? column->cpus : "-");
+	describe_add_name(text, column->name);
 	if (column->added) {
-		add(text, "added\t");
-		add_name(text, column->added);
+		describe_add(text, "added\t");
+		describe_add_name(text, column->added);
 	}
 	return PS_OK;
 }
@@ -68,19 +70,19 @@ static int write_all(struct text *text, const struct ps__recording *recording,
 	int result = PS_OK;
 
 	text->length = 0;
-	add(text, "type\t");
-	add_name(text, type->name);
-	add(text, "process\t%d\nthread\t%d\ngroups\t%zu\n", (int)getpid(), (int)ps__os.gettid(),
-	    recording->groups);
+	describe_add(text, "type\t");
+	describe_add_name(text, type->name);
+	describe_add(text, "process\t%d\nthread\t%d\ngroups\t%zu\n", (int)getpid(),
+	             (int)ps__os.gettid(), recording->groups);
 	for (size_t index = 0; result == PS_OK && index < recording->columns; index++)
 		result = add_event(text, &recording->column[index]);
 	for (size_t index = 0; index < type->point_count; index++) {
-		add(text, "point\t");
-		add_name(text, type->points[index]);
+		describe_add(text, "point\t");
+		describe_add_name(text, type->points[index]);
 	}
 	for (size_t index = 0; index < type->field_count; index++) {
-		add(text, "field\t%s\t", kinds[type->fields[index].kind]);
-		add_name(text, type->fields[index].name);
+		describe_add(text, "field\t%s\t", kinds[type->fields[index].kind]);
+		describe_add_name(text, type->fields[index].name);
 	}
 	return result;
 }
@@ -106,7 +108,7 @@ int ps__log_describe_type(const struct ps__recording *recording, const struct ps
 	return result;
 }
 
-static int check_name(const char *name, const char *what, size_t index)
+static int describe_check_name(const char *name, const char *what, size_t index)
 {
 	if (!name || !*name)
 		return ps__fail(PS_EINVAL, "ps_log_stream_create: the name of %s %zu is %s", what,
@@ -139,7 +141,7 @@ static int check_points(const struct ps_log_type *type)
 	int result = PS_OK;
 
 	for (size_t index = 0; result == PS_OK && index < type->point_count; index++) {
-		result = check_name(type->points[index], "point", index);
+		result = describe_check_name(type->points[index], "point", index);
 		for (size_t other = 0; result == PS_OK && other < index; other++) {
 			if (strcmp(type->points[index], type->points[other]) == 0)
 				result = fail_twice("point", type->points[index]);
@@ -148,13 +150,13 @@ static int check_points(const struct ps_log_type *type)
 	return result;
 }
 
-static int check_fields(const struct ps_log_type *type)
+static int describe_check_fields(const struct ps_log_type *type)
 {
 	int result = PS_OK;
 
 	for (size_t index = 0; result == PS_OK && index < type->field_count; index++) {
 		const struct ps_log_field *field = &type->fields[index];
-		result = check_name(field->name, "field", index);
+		result = describe_check_name(field->name, "field", index);
 		for (size_t other = 0; result == PS_OK && other < index; other++) {
 			if (strcmp(field->name, type->fields[other].name) == 0)
 				result = fail_twice("field", field->name);
@@ -185,8 +187,8 @@ int ps__log_check_type(const struct ps_log_type *type)
 		                "ps_log_stream_create: a type has up to %d fields, not %zu%s",
 		                PS_LOG_MOST_FIELDS, type->field_count,
 		                type->fields ? "" : ", and fields is NULL");
-	int result = check_name(type->name, "the type", 0);
+	int result = describe_check_name(type->name, "the type", 0);
 	if (result == PS_OK)
 		result = check_points(type);
-	return result == PS_OK ? check_fields(type) : result;
+	return result == PS_OK ? describe_check_fields(type) : result;
 }

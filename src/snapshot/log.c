@@ -24,7 +24,7 @@ static size_t round_up(size_t number, size_t to)
 	return (number + to - 1) / to * to;
 }
 
-static int check_sizes(const struct ps_log_options *options)
+static int log_check_sizes(const struct ps_log_options *options)
 {
 	if (options->block_bytes > PS__LOG_MOST_BLOCK)
 		return ps__fail(PS_EINVAL,
@@ -36,8 +36,8 @@ static int check_sizes(const struct ps_log_options *options)
 	return PS_OK;
 }
 
-static int check(struct ps_log *const *out, const char *path, const struct ps_component *root,
-                 const struct ps_log_options *options)
+static int log_check(struct ps_log *const *out, const char *path, const struct ps_component *root,
+                     const struct ps_log_options *options)
 {
 	if (!out || !path || !root)
 		return ps__fail(PS_EINVAL, "ps_log_create: the %s is NULL",
@@ -55,7 +55,7 @@ static int check(struct ps_log *const *out, const char *path, const struct ps_co
 	if (options->flags & ~(unsigned)PS_LOG_REPLACE)
 		return ps__fail(PS_EINVAL, "ps_log_create: the flags %#x are not known",
 		                options->flags & ~(unsigned)PS_LOG_REPLACE);
-	return check_sizes(options);
+	return log_check_sizes(options);
 }
 
 static size_t choose_block(const struct ps_topology *topology, const struct ps_log_options *options)
@@ -116,7 +116,7 @@ static void fill_header(struct ps__log_header *header, const struct ps__log_file
 }
 
 /* All that comes before the blocks; those of a ring as well. */
-static int fill(struct ps__log_file *file, const struct ps_topology *topology)
+static int log_fill(struct ps__log_file *file, const struct ps_topology *topology)
 {
 	size_t xml_bytes;
 	char *xml;
@@ -148,7 +148,7 @@ static int make_file(struct ps_log *log, const char *path, const struct ps_topol
 
 	if (result != PS_OK)
 		return result;
-	result = fill(&log->file, topology);
+	result = log_fill(&log->file, topology);
 	if (result == PS_OK)
 		result = ps__log_file_complete(&log->file);
 	if (result != PS_OK)
@@ -156,8 +156,8 @@ static int make_file(struct ps_log *log, const char *path, const struct ps_topol
 	return result;
 }
 
-static int create(struct ps_log **out, const char *path, const struct ps_topology *topology,
-                  const struct ps_log_options *options)
+static int log_create(struct ps_log **out, const char *path, const struct ps_topology *topology,
+                      const struct ps_log_options *options)
 {
 	struct ps_log *log = ps__os_calloc(1, sizeof *log);
 	int result = log ? choose_sizes(&log->file, topology, options) : ps__fail_memory("a log");
@@ -189,12 +189,12 @@ int ps_log_create(struct ps_log **out, const char *path, const struct ps_compone
 
 	if (!options)
 		options = &none;
-	int result = check(out, path, root, options);
+	int result = log_check(out, path, root, options);
 	if (result != PS_OK)
 		return result;
 	int cancel = ps__cancel_hold();
 	ps__signals_hold(&held);
-	result = create(out, path, root->topology, options);
+	result = log_create(out, path, root->topology, options);
 	ps__signals_release(&held);
 	ps__cancel_release(cancel);
 	return result;

@@ -237,7 +237,7 @@ static void end_block(struct ps_log_reader *reader)
 	cursor->is_at_record = false;
 }
 
-static void forget(struct ps__log_cursor *cursor)
+static void reader_forget(struct ps__log_cursor *cursor)
 {
 	for (size_t point = 0; point < PS_LOG_MOST_POINTS; point++) {
 		cursor->now[point].time = cursor->before[point].time = 0;
@@ -266,13 +266,13 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 		/* Its parts may have another width. */
 		clear_states(cursor->now);
 		clear_states(cursor->before);
-		forget(cursor);
+		reader_forget(cursor);
 	}
 	cursor->source = source;
 	/* A full record comes first; but if some are missing, there is none before it. */
 	if (cursor->block.first > source->expected) {
 		note_gap(reader, entry, is_oldest);
-		forget(cursor);
+		reader_forget(cursor);
 	}
 	cursor->is_behind_reused = false;
 	source->expected = cursor->block.first;
@@ -298,7 +298,7 @@ static bool is_in_order(const struct ps_log_reader *reader, const struct ps__log
 }
 
 /* The next block that is still there. */
-static int next_block(struct ps_log_reader *reader)
+static int reader_next_block(struct ps_log_reader *reader)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
 
@@ -358,7 +358,7 @@ static int next_record(struct ps_log_reader *reader, uint32_t changed[2])
 
 	for (;;) {
 		if (!cursor->at)
-			result = next_block(reader);
+			result = reader_next_block(reader);
 		if (result == PS_OK)
 			result = keep_states(cursor);
 		if (result != PS_OK)

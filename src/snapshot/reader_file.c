@@ -105,7 +105,7 @@ static int check_kind(const struct ps_log_reader *reader)
 	return PS_OK;
 }
 
-static int check_sizes(const struct ps_log_reader *reader)
+static int reader_check_sizes(const struct ps_log_reader *reader)
 {
 	const struct ps__log_header *header = &reader->header;
 
@@ -146,7 +146,7 @@ int ps__log_read_header(struct ps_log_reader *reader)
 	if (result == PS_OK)
 		result = check_kind(reader);
 	if (result == PS_OK)
-		result = check_sizes(reader);
+		result = reader_check_sizes(reader);
 	if (result != PS_OK)
 		return result;
 	/* Full words, and a NUL. */
@@ -328,8 +328,8 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 
 /* A ring has all of its blocks from the beginning on. The end of another file is only known once
  * it is closed; that of one that is being written may be in the midst of a block. */
-static enum ps_log_end find_end(struct ps_log_reader *reader, const struct ps__log_close *close,
-                                uint64_t size_bytes)
+static enum ps_log_end reader_find_end(struct ps_log_reader *reader,
+                                       const struct ps__log_close *close, uint64_t size_bytes)
 {
 	const struct ps__log_header *header = &reader->header;
 	const struct ps__log_close expected = ps__log_close_of(close->blocks);
@@ -417,7 +417,7 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
 		                strerror(errno));
 	reader->size_bytes = (uint64_t)status.st_size;
-	reader->end = find_end(reader, &close, reader->size_bytes);
+	reader->end = reader_find_end(reader, &close, reader->size_bytes);
 	for (size_t index = 0;
 	     result == PS_OK && ps__log_block_offset(reader, index) < reader->size_bytes; index++)
 		result = look_at_block(reader, &room, index);

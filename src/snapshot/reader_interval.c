@@ -24,8 +24,8 @@ uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point)
 }
 
 /* NULL: nothing was counted there before. */
-static const uint64_t *part_of(const struct ps__log_state *state, uint32_t place, size_t hint,
-                               size_t width)
+static const uint64_t *interval_part(const struct ps__log_state *state, uint32_t place, size_t hint,
+                                     size_t width)
 {
 	if (!state)
 		return NULL;
@@ -48,7 +48,8 @@ struct sum {
 };
 
 /* True if anything was counted, if only time. */
-static bool subtract(const struct sum *sum, const uint64_t *from, const uint64_t *to, size_t width)
+static bool interval_subtract(const struct sum *sum, const uint64_t *from, const uint64_t *to,
+                              size_t width)
 {
 	uint64_t any = 0;
 
@@ -60,35 +61,38 @@ static bool subtract(const struct sum *sum, const uint64_t *from, const uint64_t
 	return any != 0;
 }
 
-static uint16_t label_of(const struct ps__log_source *source, const uint64_t *from,
-                         const struct ps__log_state *to, size_t index)
+static uint16_t interval_label(const struct ps__log_source *source, const uint64_t *from,
+                               const struct ps__log_state *to, size_t index)
 {
 	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
 }
 
 /* A doubtful part can have counts of any other part, also of one of another component. A part that
  * didn't change can have a label from before the interval. */
-static uint16_t find_doubt(const struct sum *sum, const struct ps__log_source *source,
-                           const struct ps__log_state *from, const struct ps__log_state *to)
+static uint16_t interval_find_doubt(const struct sum *sum, const struct ps__log_source *source,
+                                    const struct ps__log_state *from,
+                                    const struct ps__log_state *to)
 {
 	uint16_t doubt = 0;
 
 	for (size_t index = 0; index < to->count; index++) {
-		const uint64_t *before = part_of(from, to->places[index], index, source->width);
-		if (subtract(sum, before, ps__log_part(to, index, source->width), source->width))
-			doubt |= ps__mark_doubt(label_of(source, before, to, index));
+		const uint64_t *before =
+		    interval_part(from, to->places[index], index, source->width);
+		if (interval_subtract(sum, before, ps__log_part(to, index, source->width),
+		                      source->width))
+			doubt |= ps__mark_doubt(interval_label(source, before, to, index));
 	}
 	return doubt;
 }
 
-static void add(struct sum *sum, const struct ps__log_source *source, const uint64_t *from,
-                const struct ps__log_state *to, size_t index)
+static void interval_add(struct sum *sum, const struct ps__log_source *source, const uint64_t *from,
+                         const struct ps__log_state *to, size_t index)
 {
 	const struct ps__history *history = source->places[to->places[index]].history;
 	_Atomic uint16_t mark;
 
 	atomic_store_explicit(&sum->row[0], to->time, memory_order_relaxed);
-	atomic_init(&mark, ps__mark_join(label_of(source, from, to, index), sum->doubt));
+	atomic_init(&mark, ps__mark_join(interval_label(source, from, to, index), sum->doubt));
 	for (size_t event = 0; event < source->info.event_count; event++) {
 		const struct ps__history_row row = {sum->row, &mark};
 		struct ps_value value;
@@ -99,30 +103,33 @@ static void add(struct sum *sum, const struct ps__log_source *source, const uint
 	sum->parts++;
 }
 
-static void add_parts(struct sum *sum, const struct ps__log_source *source,
-                      const struct ps__log_state *from, const struct ps__log_state *to,
-                      const struct ps_component *component)
+static void interval_add_parts(struct sum *sum, const struct ps__log_source *source,
+                               const struct ps__log_state *from, const struct ps__log_state *to,
+                               const struct ps_component *component)
 {
-	sum->doubt = find_doubt(sum, source, from, to);
+	sum->doubt = interval_find_doubt(sum, source, from, to);
 	for (size_t index = 0; index < to->count; index++) {
 		uint32_t place = to->places[index];
 		if (component && !ps__component_has_cpu(component, source->places[place].cpu))
 			continue;
 		sum->zero = index + 1;
-		const uint64_t *before = part_of(from, place, index, source->width);
-		if (subtract(sum, before, ps__log_part(to, index, source->width), source->width))
-			add(sum, source, before, to, index);
+		const uint64_t *before = interval_part(from, place, index, source->width);
+		if (interval_subtract(sum, before, ps__log_part(to, index, source->width),
+		                      source->width))
+			interval_add(sum, source, before, to, index);
 	}
 	if (sum->parts > 0 || sum->zero == 0)
 		return;
 	/* It was there, and counted nothing. */
 	size_t index = sum->zero - 1;
 	const uint64_t *part = ps__log_part(to, index, source->width);
-	subtract(sum, part, part, source->width);
-	add(sum, source, part_of(from, to->places[index], index, source->width), to, index);
+	interval_subtract(sum, part, part, source->width);
+	interval_add(sum, source, interval_part(from, to->places[index], index, source->width), to,
+	             index);
 }
 
-static int check_scopes(const struct ps__log_source *source, const struct ps_component *component)
+static int interval_check_scopes(const struct ps__log_source *source,
+                                 const struct ps_component *component)
 {
 	for (size_t event = 0; component && event < source->info.event_count; event++) {
 		const struct ps__column *column = &source->recording->column[event];
@@ -135,8 +142,8 @@ static int check_scopes(const struct ps__log_source *source, const struct ps_com
 	return PS_OK;
 }
 
-static int check(const struct ps_log_reader *reader, unsigned from, unsigned to,
-                 const struct ps_value *values, size_t count)
+static int interval_check(const struct ps_log_reader *reader, unsigned from, unsigned to,
+                          const struct ps_value *values, size_t count)
 {
 	if (!reader || !values)
 		return ps__fail(PS_EINVAL, "ps_log_interval: the %s is NULL",
@@ -165,8 +172,8 @@ static int check(const struct ps_log_reader *reader, unsigned from, unsigned to,
 	return PS_OK;
 }
 
-static int sum_up(const struct ps_log_reader *reader, unsigned from, unsigned to,
-                  const struct ps_component *component, struct ps_value *values)
+static int interval_sum_up(const struct ps_log_reader *reader, unsigned from, unsigned to,
+                           const struct ps_component *component, struct ps_value *values)
 {
 	const struct ps__log_source *source = reader->cursor.source;
 	size_t events = source->info.event_count;
@@ -177,8 +184,9 @@ static int sum_up(const struct ps_log_reader *reader, unsigned from, unsigned to
 	if (!sum.values || !sum.row)
 		result = ps__fail_memory("an interval of a log");
 	else
-		add_parts(&sum, source, from == PS_LOG_START ? NULL : state_of(reader, from),
-		          state_of(reader, to), component);
+		interval_add_parts(&sum, source,
+		                   from == PS_LOG_START ? NULL : state_of(reader, from),
+		                   state_of(reader, to), component);
 	if (result == PS_OK && sum.parts == 0)
 		result = ps__fail(PS_ENOEVST, "ps_log_interval: the set met no hardware thread of "
 		                              "that component");
@@ -194,9 +202,9 @@ static int sum_up(const struct ps_log_reader *reader, unsigned from, unsigned to
 int ps_log_interval(struct ps_log_reader *reader, unsigned from, unsigned to,
                     const struct ps_component *component, struct ps_value *values, size_t count)
 {
-	int result = check(reader, from, to, values, count);
+	int result = interval_check(reader, from, to, values, count);
 
 	if (result == PS_OK)
-		result = check_scopes(reader->cursor.source, component);
-	return result == PS_OK ? sum_up(reader, from, to, component, values) : result;
+		result = interval_check_scopes(reader->cursor.source, component);
+	return result == PS_OK ? interval_sum_up(reader, from, to, component, values) : result;
 }

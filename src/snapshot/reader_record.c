@@ -21,7 +21,7 @@ static uint64_t take_word(struct words *words)
 	return 0;
 }
 
-static int make_room(struct ps__log_state *state, size_t width)
+static int state_make_room(struct ps__log_state *state, size_t width)
 {
 	size_t room = state->room ? 2 * state->room : 4;
 
@@ -47,13 +47,13 @@ static int make_room(struct ps__log_state *state, size_t width)
 }
 
 /* The part of a place. NULL for lack of memory. */
-static uint64_t *find_part(struct ps__log_state *state, uint32_t place, size_t width)
+static uint64_t *state_find_part(struct ps__log_state *state, uint32_t place, size_t width)
 {
 	for (size_t index = 0; index < state->count; index++) {
 		if (state->places[index] == place)
 			return ps__log_part(state, index, width);
 	}
-	if (make_room(state, width) != PS_OK)
+	if (state_make_room(state, width) != PS_OK)
 		return NULL;
 	state->places[state->count] = place;
 	return ps__log_part(state, state->count++, width);
@@ -71,7 +71,7 @@ static int read_part(struct ps_log_reader *reader, struct ps__log_state *state, 
 	uint64_t rest = start & PS__LOG_HAS_LABEL ? take_word(words) : mark;
 	if (found == -2 || (size_t)(words->end - words->at) < source->width)
 		return PS_ENOEVST;
-	uint64_t *part = found < 0 ? NULL : find_part(state, (uint32_t)found, source->width);
+	uint64_t *part = found < 0 ? NULL : state_find_part(state, (uint32_t)found, source->width);
 	if (!part)
 		return ps__fail_memory("a snapshot of a log");
 	part[0] = mark | rest << 16;
@@ -95,7 +95,7 @@ static int read_point(struct ps_log_reader *reader, struct ps__log_state *state,
 	return words->is_short || state->time == 0 ? PS_ENOEVST : result;
 }
 
-static int read_text(struct ps_log_value *value, struct words *words)
+static int value_read_text(struct ps_log_value *value, struct words *words)
 {
 	const unsigned char *bytes = (const unsigned char *)words->at;
 	size_t length = words->at < words->end ? bytes[0] : 0;
@@ -109,11 +109,11 @@ static int read_text(struct ps_log_value *value, struct words *words)
 	return PS_OK;
 }
 
-static int read_field(struct ps_log_value *value, enum ps_log_kind kind, struct words *words)
+static int value_read_field(struct ps_log_value *value, enum ps_log_kind kind, struct words *words)
 {
 	*value = (struct ps_log_value){.kind = kind, .is_set = 1};
 	if (kind == PS_LOG_TEXT)
-		return read_text(value, words);
+		return value_read_text(value, words);
 	uint64_t word = take_word(words);
 	if (kind == PS_LOG_INTEGER)
 		value->integer = (long long)word;
@@ -158,7 +158,8 @@ static int read_all(struct ps_log_reader *reader, struct words *words, const uin
 		result = read_point(reader, &cursor->now[__builtin_ctz(left)], words);
 	for (uint32_t left = masks[1]; result == PS_OK && left; left &= left - 1) {
 		int field = __builtin_ctz(left);
-		result = read_field(&cursor->fields[field], cursor->source->kinds[field], words);
+		result =
+		    value_read_field(&cursor->fields[field], cursor->source->kinds[field], words);
 	}
 	/* Nothing else stands in it. */
 	return result == PS_OK && words->at != words->end ? PS_ENOEVST : result;

@@ -48,7 +48,7 @@ static bool next_line(char **text, size_t most, struct line *line)
 	return true;
 }
 
-static bool parse_number(const char *text, unsigned long most, unsigned long *out)
+static bool line_parse_number(const char *text, unsigned long most, unsigned long *out)
 {
 	char *end;
 
@@ -96,7 +96,7 @@ static bool count_lines(const char *text, struct counts *counts)
 	       counts->fields <= PS_LOG_MOST_FIELDS;
 }
 
-static int read_event(struct ps__log_source *source, const struct line *line)
+static int source_read_event(struct ps__log_source *source, const struct line *line)
 {
 	struct ps__recording *recording = source->recording;
 	struct ps__column *column = &recording->column[source->info.event_count];
@@ -105,10 +105,10 @@ static int read_event(struct ps__log_source *source, const struct line *line)
 	char *end;
 
 	if (source->info.event_count == recording->columns || line->count != 9 ||
-	    (strcmp(entry[1], "-") != 0 &&
-	     (!parse_number(entry[1], UINT32_MAX - 1, &group) || group >= recording->groups)) ||
-	    !parse_number(entry[2], 0x7fff, &place) ||
-	    !parse_number(entry[3], PS_SCOPE_MACHINE, &scope) ||
+	    (strcmp(entry[1], "-") != 0 && (!line_parse_number(entry[1], UINT32_MAX - 1, &group) ||
+	                                    group >= recording->groups)) ||
+	    !line_parse_number(entry[2], 0x7fff, &place) ||
+	    !line_parse_number(entry[3], PS_SCOPE_MACHINE, &scope) ||
 	    strlen(entry[6]) >= sizeof column->unit)
 		return PS_EINVAL;
 	column->group = (uint32_t)group;
@@ -133,7 +133,7 @@ static int read_event(struct ps__log_source *source, const struct line *line)
 }
 
 /* The name that the event before it was added under. */
-static int read_added(struct ps__log_source *source, char *name)
+static int source_read_added(struct ps__log_source *source, char *name)
 {
 	if (source->info.event_count == 0)
 		return PS_EINVAL;
@@ -145,7 +145,7 @@ static int read_added(struct ps__log_source *source, char *name)
 	return column->added ? PS_OK : ps__fail_memory("the events of a log");
 }
 
-static int read_field(struct ps__log_source *source, const struct line *line)
+static int source_read_field(struct ps__log_source *source, const struct line *line)
 {
 	static const char *const kinds[] = {"integer", "real", "text"};
 	size_t index = source->info.field_count;
@@ -163,46 +163,46 @@ static int read_field(struct ps__log_source *source, const struct line *line)
 	return PS_EINVAL;
 }
 
-static int read_id(const struct line *line, int *out)
+static int line_read_id(const struct line *line, int *out)
 {
 	unsigned long number;
 
-	if (line->count != 2 || !parse_number(line->entries[1], INT_MAX, &number))
+	if (line->count != 2 || !line_parse_number(line->entries[1], INT_MAX, &number))
 		return PS_EINVAL;
 	*out = (int)number;
 	return PS_OK;
 }
 
-static int read_line(struct ps__log_source *source, const struct line *line)
+static int source_read_line(struct ps__log_source *source, const struct line *line)
 {
 	char *name = line->entries[line->count - 1];
 
 	switch (line->entries[0][0]) {
 	case 'e':
-		return read_event(source, line);
+		return source_read_event(source, line);
 	case 'f':
 		ps__printable_clean(name);
-		return read_field(source, line);
+		return source_read_field(source, line);
 	case 'p':
 		if (line->entries[0][1] == 'r')
-			return read_id(line, &source->info.process);
+			return line_read_id(line, &source->info.process);
 		ps__printable_clean(name);
 		source->points[source->info.point_count++] = name;
 		return PS_OK;
 	case 't':
 		if (line->entries[0][1] == 'h')
-			return read_id(line, &source->info.thread);
+			return line_read_id(line, &source->info.thread);
 		ps__printable_clean(name);
 		source->info.type = name;
 		return PS_OK;
 	case 'a':
-		return read_added(source, name);
+		return source_read_added(source, name);
 	default: /* groups */
 		return PS_OK;
 	}
 }
 
-static int read_lines(struct ps__log_source *source)
+static int source_read_lines(struct ps__log_source *source)
 {
 	char *at = source->description;
 	int result = PS_OK;
@@ -213,12 +213,13 @@ static int read_lines(struct ps__log_source *source)
 		if (!next_line(&at, entries ? entries : 1, &line))
 			return PS_EINVAL;
 		if (entries)
-			result = line.count == entries ? read_line(source, &line) : PS_EINVAL;
+			result =
+			    line.count == entries ? source_read_line(source, &line) : PS_EINVAL;
 	}
 	return result == PS_OK && !source->info.type ? PS_EINVAL : result;
 }
 
-static int make_room(struct ps__log_source *source, size_t size_bytes)
+static int source_make_room(struct ps__log_source *source, size_t size_bytes)
 {
 	struct counts counts = {0};
 
@@ -242,9 +243,9 @@ int ps__log_source_init(struct ps__log_source *source, uint64_t number, char *de
 {
 	*source = (struct ps__log_source){
 	    .number = number, .description = description, .description_bytes = size_bytes};
-	int result = make_room(source, size_bytes);
+	int result = source_make_room(source, size_bytes);
 	if (result == PS_OK)
-		result = read_lines(source);
+		result = source_read_lines(source);
 	if (result != PS_OK)
 		ps__log_source_clear(source);
 	return result;

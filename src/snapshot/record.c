@@ -20,7 +20,7 @@ static size_t part_words(const struct ps_snapshot *snapshot)
 }
 
 /* Room to remember what is written. */
-static bool make_room(struct ps__log_point *point)
+static bool point_make_room(struct ps__log_point *point)
 {
 	const struct ps_snapshot *snapshot = point->snapshot;
 	struct ps__held held;
@@ -48,7 +48,7 @@ static size_t count_words(struct ps_log_stream *stream, uint64_t mask, bool is_f
 
 	for (uint32_t left = ps__log_points_of(mask); left; left &= left - 1) {
 		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
-		if (!make_room(point))
+		if (!point_make_room(point))
 			return 0;
 		words +=
 		    1 + (!is_full && ps__log_point_has_stayed(point) ? 1 : point->snapshot->count) *
@@ -65,30 +65,30 @@ struct pen {
 	struct ps__log_sums sums;
 };
 
-static inline void put(struct pen *pen, uint64_t word)
+static inline void pen_put(struct pen *pen, uint64_t word)
 {
 	*pen->at++ = word;
 	ps__log_sum_word(&pen->sums, word);
 }
 
-static inline void put_part(struct pen *pen, const struct ps_snapshot *snapshot, size_t index,
-                            uint64_t place)
+static inline void pen_put_part(struct pen *pen, const struct ps_snapshot *snapshot, size_t index,
+                                uint64_t place)
 {
 	const uint64_t *part = ps__snapshot_part(snapshot, index);
 	size_t width = snapshot->width;
 
 	place |= (part[0] & 0xffff) << PS__LOG_MARK;
 	if (__builtin_expect(part[0] >> 32 == 0, 1)) {
-		put(pen, place);
+		pen_put(pen, place);
 	} else {
-		put(pen, place | PS__LOG_HAS_LABEL);
-		put(pen, part[0] >> 16);
+		pen_put(pen, place | PS__LOG_HAS_LABEL);
+		pen_put(pen, part[0] >> 16);
 	}
 	for (size_t word = 1; word <= width; word++)
-		put(pen, part[word]);
+		pen_put(pen, part[word]);
 }
 
-static uint64_t place_of(const struct ps_log_stream *stream, size_t index)
+static uint64_t stream_place_of(const struct ps_log_stream *stream, size_t index)
 {
 	uint32_t place;
 	uint32_t cpu = (uint32_t)ps__set_part_cpu(stream->source.set, index, &place);
@@ -114,17 +114,18 @@ static size_t find_change(const struct ps__log_point *point, bool is_full, size_
 }
 
 /* Where the task has been elsewhere, or that isn't known. */
-static void put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
-                        bool is_full, struct pen *pen)
+static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
+                            bool is_full, struct pen *pen)
 {
 	const struct ps_snapshot *snapshot = point->snapshot;
 	size_t words = part_words(snapshot), index = find_change(point, is_full, 0);
 
-	put(pen, snapshot->timestamp | (index < snapshot->count ? PS__LOG_MORE : 0));
+	pen_put(pen, snapshot->timestamp | (index < snapshot->count ? PS__LOG_MORE : 0));
 	while (index < snapshot->count) {
 		size_t next = find_change(point, is_full, index + 1);
-		put_part(pen, snapshot, index,
-		         place_of(stream, index) | (next < snapshot->count ? PS__LOG_MORE : 0));
+		pen_put_part(pen, snapshot, index,
+		             stream_place_of(stream, index) |
+		                 (next < snapshot->count ? PS__LOG_MORE : 0));
 		memcpy(point->written + index * words, ps__snapshot_part(snapshot, index),
 		       words * sizeof(uint64_t));
 		index = next;
@@ -132,15 +133,15 @@ static void put_changes(const struct ps_log_stream *stream, struct ps__log_point
 	point->written_count = snapshot->count;
 	point->written_opening = snapshot->opening;
 	point->own = snapshot->own;
-	point->own_place = snapshot->opening ? place_of(stream, snapshot->own) : 0;
+	point->own_place = snapshot->opening ? stream_place_of(stream, snapshot->own) : 0;
 }
 
 /* A point that has stayed. `written` isn't brought up to date: what equals it later hasn't changed
  * meanwhile, as parts only grow. */
-static inline void put_own(const struct ps__log_point *point, struct pen *pen)
+static inline void pen_put_own(const struct ps__log_point *point, struct pen *pen)
 {
-	put(pen, point->snapshot->timestamp | PS__LOG_MORE);
-	put_part(pen, point->snapshot, point->own, point->own_place);
+	pen_put(pen, point->snapshot->timestamp | PS__LOG_MORE);
+	pen_put_part(pen, point->snapshot, point->own, point->own_place);
 }
 
 /* A record: with one part of each point, with what changed, or with everything. */
@@ -156,15 +157,15 @@ PS__INLINE void put_all(const struct ps_log_stream *stream, uint64_t mask, enum 
 	for (uint32_t left = ps__log_points_of(mask); left; left &= left - 1) {
 		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
 		if (extent == USUAL)
-			put_own(point, pen);
+			pen_put_own(point, pen);
 		else
-			put_changes(stream, point, extent == FULL, pen);
+			pen_put_changes(stream, point, extent == FULL, pen);
 	}
 	for (uint32_t left = ps__log_fields_of(mask); left; left &= left - 1) {
 		const struct ps__log_field *field = &stream->fields[__builtin_ctz(left)];
-		put(pen, field->word[0]);
+		pen_put(pen, field->word[0]);
 		for (size_t word = 1; word < field->words; word++)
-			put(pen, field->word[word]);
+			pen_put(pen, field->word[word]);
 	}
 }
 
@@ -176,12 +177,12 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 
 	ps__log_sum_word(&pen.sums, 0);
 	if (extent == FULL || changed != stream->latest) {
-		put(&pen, mask);
+		pen_put(&pen, mask);
 		start = PS__LOG_HAS_MASKS;
 		stream->latest = changed;
 	}
 	if (extent == FULL) {
-		put(&pen, changed);
+		pen_put(&pen, changed);
 		start |= PS__LOG_IS_FULL;
 	}
 	put_all(stream, mask, extent, &pen);
@@ -254,7 +255,7 @@ static uint64_t *begin_page(struct ps_log_stream *stream)
 	return (uint64_t *)((char *)(block + 1) + stream->description_bytes);
 }
 
-static int next_block(struct ps_log_stream *stream)
+static int stream_next_block(struct ps_log_stream *stream)
 {
 	struct ps__log_page page;
 	int result = ps__log_take_block(stream->log, &page);
@@ -276,7 +277,7 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	struct ps__held held;
 
 	ps__signals_hold(&held);
-	int result = next_block(stream);
+	int result = stream_next_block(stream);
 	ps__signals_release(&held);
 	return result;
 }

@@ -13,8 +13,8 @@
 #include <perfsage/snapshot.h>
 #include <string.h>
 
-static int check(struct ps_log_stream *const *out, const struct ps_log *log,
-                 const struct ps_eventset *set, const struct ps_log_type *type)
+static int stream_check(struct ps_log_stream *const *out, const struct ps_log *log,
+                        const struct ps_eventset *set, const struct ps_log_type *type)
 {
 	if (!out || !log || !set || !type)
 		return ps__fail(PS_EINVAL, "ps_log_stream_create: the %s is NULL",
@@ -55,7 +55,7 @@ static size_t count_usual_words(const struct ps_log_stream *stream)
 	return words;
 }
 
-static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type)
+static int stream_allocate(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
 	stream->point_count = type->point_count;
 	stream->field_count = type->field_count;
@@ -71,7 +71,7 @@ static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type
 	return PS_OK;
 }
 
-static int describe(struct ps_log_stream *stream, const struct ps_log_type *type)
+static int stream_describe(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
 	size_t room = stream->log->file.block_bytes / 2;
 	int result = ps__log_describe_type(ps__set_recording(stream->source.set), type,
@@ -96,9 +96,9 @@ int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct p
 	stream->log = log;
 	stream->source.set = set;
 	stream->source.fast = ps__set_fast_path(set);
-	int result = allocate(stream, type);
+	int result = stream_allocate(stream, type);
 	if (result == PS_OK)
-		result = describe(stream, type);
+		result = stream_describe(stream, type);
 	if (result != PS_OK) {
 		stream_free(stream);
 		return result;
@@ -122,8 +122,8 @@ static int look_at_set(struct ps_eventset *set, uint64_t *of)
 	return PS_OK;
 }
 
-static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
-                  const struct ps_log_type *type)
+static int stream_create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                         const struct ps_log_type *type)
 {
 	struct ps_log_stream *stream;
 	uint64_t of;
@@ -148,12 +148,12 @@ int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *log, struct 
                          const struct ps_log_type *type)
 {
 	struct ps__held held;
-	int result = check(out, log, set, type);
+	int result = stream_check(out, log, set, type);
 
 	if (result != PS_OK)
 		return result;
 	ps__signals_hold(&held);
-	result = create(out, log, set, type);
+	result = stream_create(out, log, set, type);
 	ps__signals_release(&held);
 	return result;
 }
@@ -178,7 +178,7 @@ static inline void prefetch_record(const struct ps_log_stream *stream)
 }
 
 /* A jump out of a handler leaves the point unknown, not half taken. */
-static int take(struct ps_log_stream *stream, unsigned number)
+static int stream_take(struct ps_log_stream *stream, unsigned number)
 {
 	struct ps__log_point *point = &stream->points[number];
 	uint64_t bit = ps__log_point_bit(number), known = stream->known, changed = stream->changed;
@@ -214,7 +214,7 @@ PS__HOT int ps_log_take(struct ps_log_stream *stream, unsigned point)
 	if (result != PS_OK)
 		return result;
 	result = __builtin_expect(point < stream->point_count, 1)
-	             ? take(stream, point)
+	             ? stream_take(stream, point)
 	             : fail_index("ps_log_take", "point", point, stream->point_count);
 	ps__log_leave(stream);
 	return result;
