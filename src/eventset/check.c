@@ -25,7 +25,7 @@ static void keep_residual(const struct ps_eventset *set, const long long *residu
 	atomic_store_explicit(&set->recorder.recording->is_checked, true, memory_order_release);
 }
 
-static int check(struct ps_eventset *set, long long *residual)
+static int check_set(struct ps_eventset *set, long long *residual)
 {
 	struct ps__slot *slot;
 	int result = ps__set_adopt(set);
@@ -66,7 +66,7 @@ int ps_eventset_check(struct ps_eventset *set, long long *residual, int n)
 		             "ps_eventset_check: room for %d numbers given for a set of %zu events",
 		             n, set->events.count);
 	else
-		result = check(set, residual);
+		result = check_set(set, residual);
 	ps__set_leave(set);
 	return result;
 }

@@ -117,7 +117,7 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	return result;
 }
 
-static int compare(const void *one, const void *other)
+static int cost_compare(const void *one, const void *other)
 {
 	double a = *(const double *)one, b = *(const double *)other;
 
@@ -140,7 +140,7 @@ static int time_readings(struct twin *twin, double *reading_ns)
 		if (batch >= 0)
 			batch_ns[batch] = (double)(ps__os_now_ns() - begin_ns);
 	}
-	qsort(batch_ns, BATCHES, sizeof batch_ns[0], compare);
+	qsort(batch_ns, BATCHES, sizeof batch_ns[0], cost_compare);
 	*reading_ns = (batch_ns[BATCHES / 2 - 1] + batch_ns[BATCHES / 2]) / 2 / BATCH_SIZE;
 	return PS_OK;
 }
@@ -155,7 +155,7 @@ static bool counts_caller(const struct ps_eventset *set)
 }
 
 /* The set takes over what the twin saw of the task. */
-static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
+static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
 	set->attribution.switches = twin->attribution.switches;
 	set->attribution.last_cpu = twin->attribution.last_cpu;
@@ -178,7 +178,7 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 }
 
 /* Counts since the last fetch belong to nobody. */
-static int discount(struct ps_eventset *set)
+static int cost_discount(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
@@ -192,7 +192,7 @@ static int discount(struct ps_eventset *set)
 }
 
 /* On a set whose counters are enabled, and whose counts are fetched. */
-static int measure(struct ps_eventset *set, double *reading_ns)
+static int cost_measure(struct ps_eventset *set, double *reading_ns)
 {
 	struct twin twin;
 	int result = twin_create(&twin, set);
@@ -200,7 +200,7 @@ static int measure(struct ps_eventset *set, double *reading_ns)
 	if (result != PS_OK)
 		return result;
 	result = time_readings(&twin, reading_ns);
-	take_over(set, &twin.set);
+	twin_hand_over(set, &twin.set);
 	twin_clear(&twin);
 	return result;
 }
@@ -211,9 +211,9 @@ static int measure_running(struct ps_eventset *set, double *reading_ns)
 	int result = ps__set_fetch(set, &slot);
 
 	if (result == PS_OK)
-		result = measure(set, reading_ns);
+		result = cost_measure(set, reading_ns);
 	if (counts_caller(set)) {
-		int discounted = discount(set);
+		int discounted = cost_discount(set);
 		result = result == PS_OK ? discounted : result;
 	}
 	return result;
@@ -238,15 +238,15 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 	result = set->counters.backend->ops->start(set->counters.backend);
 	if (result != PS_OK)
 		return result;
-	result = measure(set, reading_ns);
+	result = cost_measure(set, reading_ns);
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
-	int discounted = discount(set);
+	int discounted = cost_discount(set);
 	set->attribution.has_migrated = false;
 	result = result == PS_OK ? stopped : result;
 	return result == PS_OK ? discounted : result;
 }
 
-static int overhead(struct ps_eventset *set, struct ps_overhead *out)
+static int cost_find_overhead(struct ps_eventset *set, struct ps_overhead *out)
 {
 	double reading_ns = set->reading_ns;
 	int result = PS_OK;
@@ -279,8 +279,8 @@ int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out)
 
 	if (result != PS_OK)
 		return result;
-	result =
-	    out ? overhead(set, out) : ps__fail(PS_EINVAL, "ps_eventset_overhead: out is NULL");
+	result = out ? cost_find_overhead(set, out)
+	             : ps__fail(PS_EINVAL, "ps_eventset_overhead: out is NULL");
 	ps__set_leave(set);
 	return result;
 }

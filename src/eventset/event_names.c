@@ -27,7 +27,7 @@ ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name)
 	return -1;
 }
 
-static size_t hash_of(const char *name)
+static size_t names_hash(const char *name)
 {
 	uint64_t hash = ps__hash_of(name);
 
@@ -36,7 +36,7 @@ static size_t hash_of(const char *name)
 
 static void enter_name(struct ps__event_names *names, const char *name, size_t index)
 {
-	size_t place = hash_of(name) & (names->capacity - 1);
+	size_t place = names_hash(name) & (names->capacity - 1);
 
 	while (names->places[place] != 0)
 		place = (place + 1) & (names->capacity - 1);
@@ -50,7 +50,7 @@ void ps__set_forget_names(struct ps_eventset *set)
 }
 
 /* The table has all events of the set. False for lack of memory. */
-static bool complete(struct ps_eventset *set)
+static bool names_complete(struct ps_eventset *set)
 {
 	struct ps__event_names *names = &set->events.names;
 
@@ -77,9 +77,9 @@ ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name)
 {
 	const struct ps__event_names *names = &set->events.names;
 
-	if (set->events.count < FEW_EVENTS || !complete(set))
+	if (set->events.count < FEW_EVENTS || !names_complete(set))
 		return ps__set_look_up_event(set, name);
-	for (size_t place = hash_of(name) & (names->capacity - 1); names->places[place] != 0;
+	for (size_t place = names_hash(name) & (names->capacity - 1); names->places[place] != 0;
 	     place = (place + 1) & (names->capacity - 1)) {
 		size_t index = names->places[place] - 1;
 		if (is_named(&set->events.list[index], name))

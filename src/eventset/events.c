@@ -18,7 +18,7 @@ static int fail_present(const char *name)
 
 /* Room for so many events more: at least twice the list, or adding many would copy them again and
  * again. */
-static int make_room(struct ps_eventset *set, size_t more)
+static int events_make_room(struct ps_eventset *set, size_t more)
 {
 	size_t room = set->events.room ? 2 * set->events.room : 4;
 
@@ -41,9 +41,9 @@ static int make_room(struct ps_eventset *set, size_t more)
 
 /* The list with these events more, which the set then owns; else they are cleared, and the set is
  * as before. */
-static int append(struct ps_eventset *set, struct ps__event *events, size_t count)
+static int events_append(struct ps_eventset *set, struct ps__event *events, size_t count)
 {
-	int result = make_room(set, count);
+	int result = events_make_room(set, count);
 
 	for (size_t index = 0; result != PS_OK && index < count; index++)
 		ps__event_clear(&events[index]);
@@ -75,7 +75,7 @@ static int make_unsupported(struct ps__event *out, const char *name)
 }
 
 /* An event that was parsed becomes one that can be appended; else it is cleared. */
-static int probe(struct ps_eventset *set, struct ps__event *event, bool optional)
+static int events_probe(struct ps_eventset *set, struct ps__event *event, bool optional)
 {
 	int result = event->unsupported ? PS_OK : ps__perf_probe(event);
 
@@ -91,22 +91,23 @@ static int probe(struct ps_eventset *set, struct ps__event *event, bool optional
 	return result;
 }
 
-static int make(struct ps_eventset *set, struct ps__event *out, const char *name, bool optional)
+static int events_make(struct ps_eventset *set, struct ps__event *out, const char *name,
+                       bool optional)
 {
 	if (ps__set_find_event(set, name) >= 0)
 		return fail_present(name);
 	int result = ps__event_parse(out, name);
 	if (optional && is_unavailable(result))
 		result = make_unsupported(out, name);
-	return result == PS_OK ? probe(set, out, optional) : result;
+	return result == PS_OK ? events_probe(set, out, optional) : result;
 }
 
-static int add(struct ps_eventset *set, const char *name, bool optional)
+static int events_add(struct ps_eventset *set, const char *name, bool optional)
 {
 	struct ps__event event;
-	int result = make(set, &event, name, optional);
+	int result = events_make(set, &event, name, optional);
 
-	return result == PS_OK ? append(set, &event, 1) : result;
+	return result == PS_OK ? events_append(set, &event, 1) : result;
 }
 
 static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
@@ -115,7 +116,7 @@ static int enter_and_add(struct ps_eventset *set, const char *name, bool optiona
 
 	if (result != PS_OK)
 		return result;
-	result = name ? add(set, name, optional)
+	result = name ? events_add(set, name, optional)
 	              : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
 	ps__set_leave(set);
 	return result;
@@ -130,9 +131,9 @@ int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, co
 		return result;
 	result = ps__event_copy(&copy, event);
 	if (result == PS_OK)
-		result = probe(set, &copy, false);
+		result = events_probe(set, &copy, false);
 	if (result == PS_OK)
-		result = append(set, &copy, 1);
+		result = events_append(set, &copy, 1);
 	ps__set_leave(set);
 	return result;
 }
@@ -183,7 +184,7 @@ static int choose_available(struct ps_eventset *set, const char *const *names, s
 	char sentence[1024];
 
 	for (size_t index = 0; index < count; index++) {
-		int result = make(set, &choice->events[choice->count], names[index], false);
+		int result = events_make(set, &choice->events[choice->count], names[index], false);
 		if (result == PS_OK)
 			choice->count++;
 		if (result == PS_OK || result == PS_ECNFLCT)
@@ -221,12 +222,12 @@ int ps_eventset_add_default(struct ps_eventset *set)
 	for (size_t index = 0; result != PS_OK && index < choice.count; index++)
 		ps__event_clear(&choice.events[index]);
 	if (result == PS_OK)
-		result = append(set, choice.events, choice.count);
+		result = events_append(set, choice.events, choice.count);
 	ps__set_leave(set);
 	return result;
 }
 
-static int drop_event(struct ps_eventset *set, const char *name)
+static int events_drop(struct ps_eventset *set, const char *name)
 {
 	ptrdiff_t index = ps__set_find_event(set, name);
 
@@ -242,7 +243,7 @@ int ps_eventset_remove(struct ps_eventset *set, const char *event)
 
 	if (result != PS_OK)
 		return result;
-	result = event ? drop_event(set, event)
+	result = event ? events_drop(set, event)
 	               : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
 	ps__set_leave(set);
 	return result;

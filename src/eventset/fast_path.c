@@ -92,7 +92,7 @@ static inline void begin_base(struct ps__fast_path *fast)
 }
 
 /* The first ps_read behind a ps_accum keeps the previous values, before it is replaced. */
-static __attribute__((noinline)) void keep_base(struct ps__fast_path *fast)
+static __attribute__((noinline)) void fast_keep_base(struct ps__fast_path *fast)
 {
 	uint64_t *spare = fast->kept;
 
@@ -133,7 +133,7 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 	if (is_new)
 		ps__history_publish(fast->row.history);
 	if (kind == PS__WRITE_COUNTS && !PS__LIKELY(!fast->base))
-		keep_base(fast);
+		fast_keep_base(fast);
 	else
 		ps__fast_swap(&fast->current, &fast->previous);
 	if (kind == PS__WRITE_ACCUM)
@@ -269,18 +269,18 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	                                               : update(set, root, timestamp, thread);
 }
 
-static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set,
-                                                         struct ps_component *root,
-                                                         uint64_t *timestamp,
-                                                         struct ps_thread **thread)
+static PS__HOT __attribute__((noinline)) int fast_read_counts(struct ps_eventset *set,
+                                                              struct ps_component *root,
+                                                              uint64_t *timestamp,
+                                                              struct ps_thread **thread)
 {
 	return read_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set,
-                                                              struct ps_component *root,
-                                                              uint64_t *timestamp,
-                                                              struct ps_thread **thread)
+static PS__HOT __attribute__((noinline)) int fast_read_accumulated(struct ps_eventset *set,
+                                                                   struct ps_component *root,
+                                                                   uint64_t *timestamp,
+                                                                   struct ps_thread **thread)
 {
 	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
@@ -296,7 +296,7 @@ PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t
 		return ps__set_read_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(set->fast_path.root == root))
 		return ps__set_read_slowly(set, root, timestamp, thread);
-	return read_counts(set, root, timestamp, thread);
+	return fast_read_counts(set, root, timestamp, thread);
 }
 
 PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
@@ -308,5 +308,5 @@ PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(set->fast_path.root == root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
-	return read_accumulated(set, root, timestamp, thread);
+	return fast_read_accumulated(set, root, timestamp, thread);
 }

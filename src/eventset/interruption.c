@@ -33,14 +33,15 @@
 #define STALL_NS   10000000u
 #define STALL_PART 100u
 
-static uint64_t enabled_ns(const struct ps_eventset *set)
+static uint64_t interruption_enabled_ns(const struct ps_eventset *set)
 {
 	return ps__set_assigned(set, 0)[0];
 }
 
 /* From now on. What is stopped by then has been so since stop_ns. getrusage(2) tells the processor
  * time as of the last tick or switch, so the clock is read. */
-static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t now_ns)
+static void interruption_settle(struct ps_eventset *set, const struct rusage *usage,
+                                uint64_t now_ns)
 {
 	uint64_t over_ns = (now_ns - set->balance.wall_ns) / STALL_PART;
 	uint64_t stall_ns = set->balance.stall_ns;
@@ -51,7 +52,7 @@ static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t
 	                         .wall_ns = now_ns,
 	                         .cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID),
 	                         .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
-	                         .enabled_ns = enabled_ns(set),
+	                         .enabled_ns = interruption_enabled_ns(set),
 	                         .stop_ns = now_ns};
 }
 
@@ -67,7 +68,7 @@ void ps__set_begin_balance(struct ps_eventset *set)
 
 	if (!set->balance.is_begun && is_balanced(set) &&
 	    ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
-		settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
+		interruption_settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
 }
 
 /* Takes what is missing from the allowance for stalls, if there was a switch. */
@@ -106,7 +107,7 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 	set->balance.allowed_ns +=
 	    STOP_TOLERANCE_NS + STOP_IN_STARTS * set->counters.backend->run.start_ns;
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
-	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
+	uint64_t known_ns = interruption_enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;
 	if (due_ns <= known_ns + SHORTEST_DOUBT_NS + known_ns / PART_IN_DOUBT ||
 	    ps__os.getrusage(RUSAGE_THREAD, &usage) != 0)
@@ -114,7 +115,7 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 	struct ps__balance before = set->balance;
 	uint64_t one_start_ns =
 	    set->counters.backend->run.start_ns / set->counters.backend->instances;
-	settle(set, &usage, now_ns);
+	interruption_settle(set, &usage, now_ns);
 	return is_short(&before, &set->balance,
 	                SWITCH_TOLERANCE_NS + STOP_IN_STARTS * one_start_ns);
 }

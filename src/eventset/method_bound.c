@@ -73,7 +73,7 @@ static bool must_follow(const struct ps_eventset *set)
 /* Reads the counters once more, behind the switch ring: what is read then is where the switch ring
  * saw the task last. Where that isn't known, cpu is where it is seen. A switch after the last look
  * at the ring is the next interval's. */
-static int read_still(struct ps_eventset *set, int *cpu)
+static int bound_read_still(struct ps_eventset *set, int *cpu)
 {
 	bool is_moving = true;
 	int result = PS_OK;
@@ -97,8 +97,8 @@ static int read_still(struct ps_eventset *set, int *cpu)
 }
 
 /* Labels the interval since the last fetch. */
-static unsigned label_of(const struct ps_eventset *set, const struct ps__slot *here,
-                         uint64_t spent_ns)
+static unsigned bound_label(const struct ps_eventset *set, const struct ps__slot *here,
+                            uint64_t spent_ns)
 {
 	if (set->attribution.stay.is_lost)
 		return PS_ATTRIBUTION_LAST_CPU;
@@ -122,7 +122,7 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 		if (__builtin_expect(!has_left_its_cpu(set), 1))
 			return result;
 	}
-	return read_still(set, &fetch->cpu);
+	return bound_read_still(set, &fetch->cpu);
 }
 
 /* Assigns an interval in which the task left its CPU, or after it had. */
@@ -130,7 +130,7 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 {
 	set->attribution.stay.is_lost |= set->attribution.is_moving;
 	uint64_t spent_ns = ps__set_time_spent(set);
-	unsigned label = label_of(set, here, spent_ns);
+	unsigned label = bound_label(set, here, spent_ns);
 	fetch->mark = (uint16_t)(label | fetch->flags);
 	ps__set_activate(set, here);
 	if (label == PS_ATTRIBUTION_LAST_CPU)

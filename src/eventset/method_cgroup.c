@@ -17,7 +17,7 @@ void ps__set_note_missing(struct ps_eventset *set)
 	set->attribution.is_lacking = true;
 }
 
-static bool has_counted(const struct ps_eventset *set, size_t instance)
+static bool cgroup_has_counted(const struct ps_eventset *set, size_t instance)
 {
 	const uint64_t *totals = ps__set_totals(set, instance);
 	const uint64_t *known = ps__set_assigned(set, instance);
@@ -53,7 +53,7 @@ static void settle_software_times(const struct ps_eventset *set, size_t instance
 }
 
 /* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
-static int read_instance(struct ps_eventset *set, size_t instance)
+static int cgroup_read_instance(struct ps_eventset *set, size_t instance)
 {
 	int result = set->counters.backend->ops->read(set->counters.backend, instance,
 	                                              ps__set_totals(set, instance));
@@ -61,7 +61,7 @@ static int read_instance(struct ps_eventset *set, size_t instance)
 
 	settle_software_times(set, instance);
 	if ((result != PS_OK && result != PS_PARTIAL) ||
-	    (!is_interrupted && !has_counted(set, instance)))
+	    (!is_interrupted && !cgroup_has_counted(set, instance)))
 		return result;
 	struct ps__slot *slot = ps__set_slot(set, set->attribution.per_cpu.cpus[instance]);
 	if (!slot)
@@ -93,7 +93,7 @@ int ps__set_read_places(struct ps_eventset *set)
 
 	ps__set_begin_counts(set);
 	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
-		int one = read_instance(set, instance);
+		int one = cgroup_read_instance(set, instance);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}

@@ -46,7 +46,7 @@ static void note_time(struct round *round, uint64_t until_ns)
 
 /* A stay that ended took 1 ns at least: what was counted between the last read and its timestamp
  * was counted there, too. */
-static void take_visit(const struct ps__visit *visit, void *context)
+static void mixed_take_visit(const struct ps__visit *visit, void *context)
 {
 	struct round *round = context;
 	struct ps_eventset *set = round->set;
@@ -68,7 +68,8 @@ bool ps__set_follow(struct ps_eventset *set, int cpu)
 	bool complete = true;
 
 	if (ps__switch_ring_has_moved(&set->attribution.switches))
-		complete = ps__switch_ring_drain(&set->attribution.switches, take_visit, &round);
+		complete =
+		    ps__switch_ring_drain(&set->attribution.switches, mixed_take_visit, &round);
 	uint64_t now = ps__os_now_ns();
 	if (!complete)
 		set->attribution.stay = (struct ps__stay){
@@ -147,7 +148,7 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
 }
 
 /* Labels the whole interval, if it isn't to be shared. */
-static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
+static unsigned mixed_label(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
 {
 	bool has_migrated = set->attribution.has_migrated;
 
@@ -181,7 +182,7 @@ static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 
 	ps__set_activate(set, here);
 	bool is_known = ps__set_follow(set, fetch->cpu) && !was_lost;
-	unsigned label = label_of(set, here, is_known);
+	unsigned label = mixed_label(set, here, is_known);
 	uint64_t spent_ns = ps__set_time_spent(set);
 
 	fetch->mark = (uint16_t)(label | fetch->flags);

@@ -15,7 +15,7 @@
  * next reading's. */
 #define LARGEST_FOLLOW 4
 
-static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
+static uint64_t per_cpu_step(uint64_t total, uint64_t *known, uint16_t *flags)
 {
 	uint64_t before = *known;
 
@@ -39,7 +39,7 @@ static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size
 	ps__set_change_begin(set, slot, known);
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 		uint64_t passed = totals[2 * group] - known[2 * group];
-		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
+		uint64_t ran = per_cpu_step(totals[2 * group + 1], &known[2 * group + 1], &mark);
 		known[2 * group] = totals[2 * group];
 		slot->off[group] += passed - ran;
 		slot->counts[2 * group] += ran;
@@ -47,7 +47,7 @@ static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size
 		slot->ran[group] += ran;
 	}
 	for (size_t word = times; word < width; word++)
-		slot->counts[word] += step(totals[word], &known[word], &mark);
+		slot->counts[word] += per_cpu_step(totals[word], &known[word], &mark);
 	ps__set_change_end(set);
 	slot->is_assigned = true;
 	ps__set_label_counts(slot, mark);
@@ -57,7 +57,7 @@ static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size
 }
 
 /* Is there anything in the totals just read that isn't assigned yet? */
-static bool has_counted(const struct ps_eventset *set, size_t instance)
+static bool per_cpu_has_counted(const struct ps_eventset *set, size_t instance)
 {
 	const uint64_t *totals = ps__set_totals(set, instance);
 	const uint64_t *known = ps__set_assigned(set, instance);
@@ -100,7 +100,7 @@ static void note_result(struct round *round, int result)
 }
 
 /* Labels the counts of an instance that gave this result. */
-static uint16_t mark_of(const struct round *round, int result)
+static uint16_t per_cpu_mark(const struct round *round, int result)
 {
 	return result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark;
 }
@@ -116,7 +116,7 @@ static void sweep_instance(struct round *round, size_t instance)
 	note_result(round, result);
 	if (ps__set_is_failure(result))
 		return;
-	if (result == PS_OK && !has_counted(set, instance)) {
+	if (result == PS_OK && !per_cpu_has_counted(set, instance)) {
 		take_clocks(set, instance);
 		return;
 	}
@@ -125,11 +125,11 @@ static void sweep_instance(struct round *round, size_t instance)
 	if (!slot)
 		note_result(round, PS_ENOMEM);
 	else
-		assign_instance(set, slot, instance, mark_of(round, result));
+		assign_instance(set, slot, instance, per_cpu_mark(round, result));
 }
 
 /* Sweeps all instances but the one that this round has read already; -1: none was. */
-static void sweep(struct round *round, ptrdiff_t known)
+static void per_cpu_sweep(struct round *round, ptrdiff_t known)
 {
 	for (size_t instance = 0; instance < round->set->counters.backend->instances; instance++) {
 		if ((ptrdiff_t)instance != known)
@@ -167,7 +167,7 @@ static struct ps__slot *read_cpu(struct round *round, int cpu)
 	note_result(round, result);
 	if (ps__set_is_failure(result))
 		return NULL;
-	assign_instance(set, slot, (size_t)slot->instance, mark_of(round, result));
+	assign_instance(set, slot, (size_t)slot->instance, per_cpu_mark(round, result));
 	return slot;
 }
 
@@ -230,7 +230,7 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	else if (set->counters.target.kind != PS__TARGET_PROCESS)
 		here = read_cpu(round, cpu);
 	if (set->attribution.per_cpu.must_sweep)
-		sweep(round, here ? here->instance : -1);
+		per_cpu_sweep(round, here ? here->instance : -1);
 	/* The next reading must find what could not be read now. */
 	set->attribution.per_cpu.must_sweep = ps__set_is_failure(round->result);
 	return cpu;

@@ -9,7 +9,7 @@
 #include "eventset/eventset.h"
 
 /* All slots, before anything is assigned: only this can fail. */
-static int find_slots(struct ps_eventset *set)
+static int places_find_slots(struct ps_eventset *set)
 {
 	for (size_t place = 0; place < set->counters.papi->place_count; place++) {
 		struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
@@ -44,7 +44,7 @@ static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
 	    set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 
 	if (result == PS_OK)
-		result = find_slots(set);
+		result = places_find_slots(set);
 	fetch->cpu = set->counters.papi->place_cpus[0];
 	return result;
 }

@@ -115,7 +115,7 @@ static void set_last_cpu(struct ps_eventset *set, int cpu)
 }
 
 /* All groups follow the task to where the switch ring saw it last. */
-static void follow(struct ps_eventset *set)
+static void records_follow(struct ps_eventset *set)
 {
 	struct visits visits = {.started_ns = set->counters.backend->run.started_ns,
 	                        .first_cpu = set->attribution.last_cpu,
@@ -135,14 +135,14 @@ static void follow(struct ps_eventset *set)
 
 /* The counters, read while the task didn't move, if it can be had. A move after the last look at
  * the switch ring is the next reading's. */
-static int read_still(struct ps_eventset *set)
+static int records_read_still(struct ps_eventset *set)
 {
 	bool is_moving = true;
 	int result = PS_OK;
 
 	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
 		if (ps__switch_ring_has_moved(&set->attribution.switches))
-			follow(set);
+			records_follow(set);
 		result = set->counters.backend->ops->read(set->counters.backend, 0,
 		                                          ps__set_totals(set, 0));
 		if (ps__set_is_failure(result))
@@ -157,7 +157,7 @@ static int read_still(struct ps_eventset *set)
 static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	ps__set_begin_counts(set);
-	int result = read_still(set);
+	int result = records_read_still(set);
 
 	fetch->cpu = set->attribution.last_cpu;
 	return result;

@@ -104,7 +104,7 @@ static void add_clock(const struct ps_eventset *set, size_t index, struct root_t
 }
 
 /* The time that the kernel counted of a root's tasks, seen or not. */
-static uint64_t enabled_ns(const struct ps_eventset *set, size_t root)
+static uint64_t time_share_enabled_ns(const struct ps_eventset *set, size_t root)
 {
 	uint64_t now = ps__set_totals(set, root)[0], before = ps__set_assigned(set, root)[0];
 
@@ -164,7 +164,7 @@ static int find_seen_slots(struct ps_eventset *set)
 }
 
 /* Only this can fail, and nothing is assigned yet. */
-static int find_slots(struct ps_eventset *set)
+static int time_share_find_slots(struct ps_eventset *set)
 {
 	size_t first = 0;
 
@@ -193,7 +193,7 @@ static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 	if (set->attribution.time_share.looks)
 		ps__looks_take(set->attribution.time_share.looks);
 	if (clocks == PS_OK)
-		clocks = find_slots(set);
+		clocks = time_share_find_slots(set);
 	return clocks == PS_OK ? result : clocks;
 }
 
@@ -207,14 +207,14 @@ static bool is_proven(const struct ps_eventset *set, const struct root_times *ti
 	return stayed >= 0 && (before == stayed || before == PS__STAYED_ANY);
 }
 
-static unsigned label_of(const struct ps_eventset *set, const struct root_times *times)
+static unsigned time_share_label(const struct ps_eventset *set, const struct root_times *times)
 {
 	if (!is_proven(set, times))
 		return times->shared_ns > 0 ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 	return times->cpus == 1 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
 }
 
-static void spend(struct ps_eventset *set, int cpu, uint64_t spent_ns)
+static void time_share_spend(struct ps_eventset *set, int cpu, uint64_t spent_ns)
 {
 	struct ps__slot *slot = ps__set_slot(set, cpu);
 
@@ -234,7 +234,7 @@ static void spend_seen(struct ps_eventset *set, const uint64_t *seen_ns)
 
 	for (size_t index = 0; index < ps__looks_visited(looks); index++) {
 		if (seen_ns[index] > 0)
-			spend(set, ps__looks_cpu(looks, index), seen_ns[index]);
+			time_share_spend(set, ps__looks_cpu(looks, index), seen_ns[index]);
 	}
 }
 
@@ -242,10 +242,11 @@ static void spend_by_clocks(struct ps_eventset *set, const struct root_times *ti
 {
 	for (size_t index = times->first; index < times->end; index++) {
 		if (is_visited(set, index))
-			spend(set, set->counters.target.clocks[index].cpu, ran_ns(set, index));
+			time_share_spend(set, set->counters.target.clocks[index].cpu,
+			                 ran_ns(set, index));
 	}
 	if (times->away_ns > 0)
-		spend(set, -1, times->away_ns);
+		time_share_spend(set, -1, times->away_ns);
 }
 
 static void share_root(struct ps_eventset *set, const struct root_times *times, uint16_t mark)
@@ -279,9 +280,10 @@ static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
 	if (is_idle(set, times))
 		return PS_ATTRIBUTION_EXACT;
 	if (share->looks && !is_proven(set, times))
-		times->seen_ns = ps__looks_times(share->looks, times->root,
-		                                 enabled_ns(set, times->root), &times->shared_ns);
-	unsigned label = label_of(set, times);
+		times->seen_ns =
+		    ps__looks_times(share->looks, times->root,
+		                    time_share_enabled_ns(set, times->root), &times->shared_ns);
+	unsigned label = time_share_label(set, times);
 	if (label == PS_ATTRIBUTION_MIXED) {
 		share_root(set, times, (uint16_t)(label | flags));
 	} else {

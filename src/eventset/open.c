@@ -181,7 +181,7 @@ static int open_plain(struct ps_eventset *set)
 	return result;
 }
 
-static int settle(struct ps_eventset *set, const struct refusal *refusal)
+static int open_settle(struct ps_eventset *set, const struct refusal *refusal)
 {
 	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
 
@@ -222,7 +222,7 @@ static int open_once(struct ps_eventset *set)
 		if (set->attribution.mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
 			break;
 	}
-	return count ? settle(set, &refusal) : open_plain(set);
+	return count ? open_settle(set, &refusal) : open_plain(set);
 }
 
 /* A child process that came while a group was opened has a part of its events only, and the kernel

@@ -16,7 +16,7 @@ static bool is_foreign(const struct ps_eventset *set)
 	       set->calls.owner != ps__thread_number();
 }
 
-static const char *remedy(const struct ps_eventset *set)
+static const char *owner_remedy(const struct ps_eventset *set)
 {
 	return set->counters.papi ? "make a PAPI event set in each thread, and wrap it there"
 	                          : "give each thread a set of its own (ps_eventset_clone), or let "
@@ -58,7 +58,7 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 	                call, (int)set->calls.owner_tid, (int)ps__os.gettid(),
 	                ps__set_has_uncollected(set) ? "ps_stop gives its final counts, once"
 	                                             : "its final counts are in the tree",
-	                remedy(set));
+	                owner_remedy(set));
 }
 
 void ps__set_settle_foreign(struct ps_eventset *set)

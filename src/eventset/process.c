@@ -40,7 +40,7 @@ static int append_tid(const char *name, void *context)
 	return append_number((pid_t)strtol(name, NULL, 10), context);
 }
 
-static int compare_tids(const void *one, const void *other)
+static int process_compare_tids(const void *one, const void *other)
 {
 	pid_t a = *(const pid_t *)one;
 	pid_t b = *(const pid_t *)other;
@@ -49,7 +49,7 @@ static int compare_tids(const void *one, const void *other)
 }
 
 /* The first thread stays in the list when it has ended, and can't be counted then. */
-static void drop_ended(struct list *list, const struct ps__task *first)
+static void process_drop_ended(struct list *list, const struct ps__task *first)
 {
 	size_t kept = 0;
 
@@ -64,7 +64,7 @@ static void drop_ended(struct list *list, const struct ps__task *first)
 
 /* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread
  * alone is known. */
-static int list_threads(const struct ps_eventset *set, struct list *list)
+static int process_list_threads(const struct ps_eventset *set, struct list *list)
 {
 	pid_t pid = set->counters.target.tid;
 	char path[64];
@@ -78,9 +78,9 @@ static int list_threads(const struct ps_eventset *set, struct list *list)
 		*list = (struct list){0};
 		return -error;
 	}
-	drop_ended(list, &set->counters.task);
+	process_drop_ended(list, &set->counters.task);
 	if (list->count)
-		qsort(list->tids, list->count, sizeof list->tids[0], compare_tids);
+		qsort(list->tids, list->count, sizeof list->tids[0], process_compare_tids);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 	ps__set_forget_roots(set);
 	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return PS_OK;
-	int result = list_threads(set, &list);
+	int result = process_list_threads(set, &list);
 	if (result < 0 || list.count == 0) {
 		ps__os_free(list.tids);
 		return ps__set_fail_list(set, result < 0 ? -result : ESRCH);
@@ -144,7 +144,8 @@ int ps__set_list_roots(struct ps_eventset *set)
 
 static bool is_listed(const struct list *list, pid_t tid)
 {
-	return list->count && bsearch(&tid, list->tids, list->count, sizeof tid, compare_tids);
+	return list->count &&
+	       bsearch(&tid, list->tids, list->count, sizeof tid, process_compare_tids);
 }
 
 /* True: the set's opening failed because of a thread that had ended, and others are left. */
@@ -171,7 +172,7 @@ int ps__set_find_new_roots(const struct ps_eventset *set, bool *has_new)
 	*has_new = false;
 	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
 		return 0;
-	int error = -list_threads(set, &now);
+	int error = -process_list_threads(set, &now);
 	for (size_t i = 0; i < now.count && !*has_new; i++)
 		*has_new = !is_listed(&roots, now.tids[i]);
 	ps__os_free(now.tids);

@@ -63,8 +63,8 @@ static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 	here->counts_mark |= PS__MARK_INTERRUPTED;
 }
 
-static int finish(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp,
-                  struct ps_thread **thread)
+static int reading_finish(struct ps_eventset *set, const struct ps__write *write,
+                          uint64_t *timestamp, struct ps_thread **thread)
 {
 	if (__builtin_expect(set->is_ended, 0) && write->kind != PS__WRITE_STORE)
 		mark_ended(set, write->slot);
@@ -98,7 +98,7 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 		return fetched;
 	int result = check_root(set, root);
 	if (__builtin_expect(result == PS_OK, 1))
-		result = finish(set, &write, timestamp, thread);
+		result = reading_finish(set, &write, timestamp, thread);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	if (is_owned)
@@ -159,8 +159,8 @@ static int halt_or_collect(struct ps_eventset *set, struct ps__write *write)
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to
  * store them comes after that, and leaves them for ps_read. */
-static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                struct ps_thread **thread)
+static int reading_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                        struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS};
 
@@ -177,7 +177,7 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 		return halted;
 	result = check_root(set, root);
 	if (__builtin_expect(result == PS_OK, 1))
-		result = finish(set, &write, timestamp, thread);
+		result = reading_finish(set, &write, timestamp, thread);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	ps__set_settle_foreign(set);
@@ -191,13 +191,13 @@ int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timest
 
 	if (result != PS_OK)
 		return result;
-	result = stop(set, root, timestamp, thread);
+	result = reading_stop(set, root, timestamp, thread);
 	ps__set_leave(set);
 	return result;
 }
 
-static int store(struct ps_eventset *set, const long long *counters, struct ps_component *root,
-                 uint64_t *timestamp, struct ps_thread **thread)
+static int reading_store(struct ps_eventset *set, const long long *counters,
+                         struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = PS__WRITE_STORE, .counters = counters};
 	uint16_t mark;
@@ -225,7 +225,7 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	if (!write.slot)
 		return PS_ENOMEM;
 	write.mark = mark | PS__MARK_STORED;
-	return finish(set, &write, timestamp, thread);
+	return reading_finish(set, &write, timestamp, thread);
 }
 
 int ps_store(struct ps_eventset *set, const long long *counters, int n, struct ps_component *root,
@@ -241,7 +241,7 @@ int ps_store(struct ps_eventset *set, const long long *counters, int n, struct p
 		result = ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events",
 		                  n, set->events.count);
 	else
-		result = store(set, counters, root, timestamp, thread);
+		result = reading_store(set, counters, root, timestamp, thread);
 	ps__set_leave(set);
 	return result;
 }

@@ -17,15 +17,15 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 }
 
 /* The timestamp that was asked for by 0: of the newest reading with the event. */
-static size_t sum(const struct ps__recording *recording, size_t column, struct ps__range range,
-                  uint64_t timestamp, struct ps_value *out)
+static size_t reading_sum(const struct ps__recording *recording, size_t column,
+                          struct ps__range range, uint64_t timestamp, struct ps_value *out)
 {
 	return timestamp ? ps__recording_sum_at(recording, column, range, timestamp, out)
 	                 : ps__recording_sum_latest(recording, column, range, out);
 }
 
-static int look_up(const struct ps__recording *last, const struct ps_component *component,
-                   const char *event, uint64_t timestamp, struct ps_value *out)
+static int reading_look_up(const struct ps__recording *last, const struct ps_component *component,
+                           const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
@@ -40,8 +40,8 @@ static int look_up(const struct ps__recording *last, const struct ps_component *
 		is_known = true;
 		if (!ps__component_holds(component, recording->column[column].scope))
 			return ps__component_fail_scope(component, &selector);
-		if (sum(recording, (size_t)column, ps__component_range(component), timestamp,
-		        &value) > 0) {
+		if (reading_sum(recording, (size_t)column, ps__component_range(component),
+		                timestamp, &value) > 0) {
 			ps__value_finish(&value);
 			*out = value;
 			return PS_OK;
@@ -52,7 +52,7 @@ static int look_up(const struct ps__recording *last, const struct ps_component *
 	}
 	if (!is_known) {
 		const char *shown = ps__topology_shown_name(component->topology, event);
-		return shown ? look_up(last, component, shown, timestamp, out)
+		return shown ? reading_look_up(last, component, shown, timestamp, out)
 		             : ps__fail(PS_ENOEVNT, "the event set has not counted '%s'", event);
 	}
 	return fail_none(component, event, timestamp);
@@ -70,5 +70,5 @@ int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component
 		return ps__fail(
 		    PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
 		    component->name);
-	return look_up(recording, component, event, timestamp, out);
+	return reading_look_up(recording, component, event, timestamp, out);
 }

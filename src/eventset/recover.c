@@ -205,7 +205,7 @@ static void undo_start(struct ps_eventset *set)
 	set->is_starting = false;
 }
 
-static int recover(struct ps_eventset *set)
+static int recover_set(struct ps_eventset *set)
 {
 	if (!set->recorder.recording)
 		return PS_OK;
@@ -247,7 +247,7 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
 		uintptr_t left_at = set->calls.busy;
 		set->calls.busy_thread = ps__thread_number();
 		ps__arch_note_stack(&set->calls.busy);
-		int result = recover(set);
+		int result = recover_set(set);
 		if (result != PS_OK)
 			set->calls.busy = left_at;
 		return result;

@@ -33,7 +33,7 @@ static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
 	return last == timestamp;
 }
 
-static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
+static int reopen_keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 
@@ -69,7 +69,7 @@ int ps__set_keep_bases(struct ps_eventset *set)
 		struct ps__slot *slot = set->recorder.active[index];
 		if (!slot->has_part || !(last_mark(slot->history) & PS__MARK_BASE_APART))
 			continue;
-		if (keep_base(set, slot, latest) < 0)
+		if (reopen_keep_base(set, slot, latest) < 0)
 			return ps__fail_memory("the base of the reading before; nothing is lost");
 	}
 	return PS_OK;
@@ -95,8 +95,8 @@ void ps__set_forget_parts(struct ps_eventset *set)
 	set->recorder.active_count = kept;
 }
 
-static void load_base(struct ps__slot *slot, const struct ps__history *history, size_t row,
-                      size_t width)
+static void reopen_load_base(struct ps__slot *slot, const struct ps__history *history, size_t row,
+                             size_t width)
 {
 	struct ps__chunk *chunk = ps__history_chunk(history, row);
 	_Atomic uint64_t *words = ps__history_words(history, chunk, row) + 1;
@@ -110,15 +110,15 @@ static void load_base(struct ps__slot *slot, const struct ps__history *history, 
 
 /* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is
  * then the best known. */
-static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
+static void reopen_take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
 {
 	ptrdiff_t kept = slot->bases ? ps__history_find(slot->bases, timestamp) : -1;
 
 	if (kept < 0) {
-		load_base(slot, slot->history, row, width);
+		reopen_load_base(slot, slot->history, row, width);
 		return;
 	}
-	load_base(slot, slot->bases, (size_t)kept, width);
+	reopen_load_base(slot, slot->bases, (size_t)kept, width);
 	ps__history_move_to_end(slot->bases, (size_t)kept);
 	ps__history_pop(slot->bases);
 }
@@ -138,9 +138,9 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 	    ps__history_mark(ps__history_chunk(slot->history, row), row), memory_order_relaxed);
 
 	if (mark & PS__MARK_BASE_IS_VALUE)
-		load_base(slot, slot->history, row, width);
+		reopen_load_base(slot, slot->history, row, width);
 	else if (mark & PS__MARK_BASE_APART)
-		take_base(slot, timestamp, row, width);
+		reopen_take_base(slot, timestamp, row, width);
 	if (set->recorder.history)
 		ps__history_move_to_end(slot->history, row);
 	else

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "eventset/eventset.h"
 
-static int reset(struct ps_eventset *set)
+static int reset_set(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
 	int result = ps__set_adopt(set);
@@ -30,7 +30,7 @@ int ps_reset(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	result = reset(set);
+	result = reset_set(set);
 	ps__set_leave(set);
 	return result;
 }

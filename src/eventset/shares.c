@@ -63,7 +63,7 @@ static void count_rests(struct walk *walk)
 }
 
 /* One task more of which no record tells there. */
-static void claim(struct rest *rest, ptrdiff_t task)
+static void rest_claim(struct rest *rest, ptrdiff_t task)
 {
 	rest->owner = rest->owner == NOBODY ? task : SEVERAL;
 }
@@ -76,8 +76,8 @@ static void claim_unknown(struct walk *walk, size_t index, size_t root)
 	for (size_t cpu = 0; cpu < tasks->cpus; cpu++) {
 		for (size_t event = 0; event < tasks->event_count; event++) {
 			if (!ps__task_is_known(tasks, index, cpu, event))
-				claim(rest_of(walk, root * tasks->cpus + cpu, event),
-				      is_known ? (ptrdiff_t)index : SEVERAL);
+				rest_claim(rest_of(walk, root * tasks->cpus + cpu, event),
+				           is_known ? (ptrdiff_t)index : SEVERAL);
 		}
 	}
 }
@@ -104,7 +104,7 @@ static bool is_all_zero(const long long *counts, size_t count)
 	return count == 0;
 }
 
-static int tell(struct walk *walk, const struct ps_task *about, size_t cpu)
+static int walk_tell(struct walk *walk, const struct ps_task *about, size_t cpu)
 {
 	struct ps_task task = *about;
 
@@ -115,7 +115,7 @@ static int tell(struct walk *walk, const struct ps_task *about, size_t cpu)
 	return walk->visit(&task, walk->context);
 }
 
-static void gather(struct walk *walk, size_t index, size_t instance)
+static void walk_gather(struct walk *walk, size_t index, size_t instance)
 {
 	const struct ps__share *share = walk->set->counters.tasks->tasks[index].shares;
 	size_t events = walk->set->events.count;
@@ -143,8 +143,8 @@ static int tell_task(struct walk *walk, size_t index)
 	int result = 0;
 
 	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus && task->root != PS__NO_ROOT; cpu++) {
-		gather(walk, index, task->root * tasks->cpus + cpu);
-		result = tell(walk, &about, cpu);
+		walk_gather(walk, index, task->root * tasks->cpus + cpu);
+		result = walk_tell(walk, &about, cpu);
 	}
 	return result;
 }
@@ -169,7 +169,7 @@ static int tell_rests(struct walk *walk)
 				walk->counts[event] += rest->owner < 0 ? rest->count : 0;
 			}
 		}
-		result = tell(walk, &about, cpu);
+		result = walk_tell(walk, &about, cpu);
 	}
 	return result;
 }

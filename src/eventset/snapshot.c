@@ -36,7 +36,7 @@ static uint64_t new_name(void)
 }
 
 /* Room for the parts of all slots. Nothing is lost if there is no memory for it. */
-static int make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot)
+static int snapshot_make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 	size_t count = set->recorder.met_count;
@@ -53,7 +53,7 @@ static int make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot
 	return PS_OK;
 }
 
-static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
+static int snapshot_take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 {
 	struct ps__slot *here;
 	int collected = set->calls.owner == ps__thread_number()
@@ -64,7 +64,7 @@ static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 		collected = ps__set_collect(set, &here);
 	if (collected != PS_OK && collected != PS_PARTIAL)
 		return collected;
-	int result = make_room(set, snapshot);
+	int result = snapshot_make_room(set, snapshot);
 	if (result != PS_OK)
 		return result;
 	if (!set->snapshots)
@@ -92,7 +92,7 @@ int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **s
 		taken = ps__os_calloc(1, sizeof *taken);
 	int result = taken ? ps__set_enter(set, "ps_snapshot_take") : ps__fail_memory("a snapshot");
 	if (result == PS_OK) {
-		result = take(set, taken);
+		result = snapshot_take(set, taken);
 		ps__set_leave(set);
 	}
 	if (result != PS_OK && result != PS_PARTIAL && !*snapshot)
@@ -157,18 +157,18 @@ struct difference {
 };
 
 /* NULL: the slot was not met yet. */
-static const uint64_t *part_of(const struct ps_snapshot *snapshot, size_t index)
+static const uint64_t *snapshot_part_of(const struct ps_snapshot *snapshot, size_t index)
 {
 	return snapshot && index < snapshot->count ? ps__snapshot_part(snapshot, index) : NULL;
 }
 
 /* The row of a slot's difference to a snapshot. False if nothing was counted there, not even time.
  */
-static bool subtract(const struct difference *difference, size_t index,
-                     const struct ps_snapshot *from)
+static bool difference_subtract(const struct difference *difference, size_t index,
+                                const struct ps_snapshot *from)
 {
 	const uint64_t *to = ps__snapshot_part(difference->to, index) + 1;
-	const uint64_t *part = part_of(from, index);
+	const uint64_t *part = snapshot_part_of(from, index);
 	uint64_t any = 0;
 
 	atomic_store_explicit(&difference->row[0], difference->to->timestamp, memory_order_relaxed);
@@ -180,22 +180,22 @@ static bool subtract(const struct difference *difference, size_t index,
 	return any != 0;
 }
 
-static uint16_t label_of(const struct difference *difference, size_t index)
+static uint16_t difference_label(const struct difference *difference, size_t index)
 {
-	const uint64_t *from = part_of(difference->from, index);
+	const uint64_t *from = snapshot_part_of(difference->from, index);
 
 	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
 }
 
 /* A doubtful part can have counts of any other part, also of one of another component. A part that
  * didn't change can have a label from before the interval. */
-static uint16_t find_doubt(const struct difference *difference)
+static uint16_t difference_find_doubt(const struct difference *difference)
 {
 	uint16_t doubt = 0;
 
 	for (size_t index = 0; index < difference->to->count; index++) {
-		if (subtract(difference, index, difference->from))
-			doubt |= ps__mark_doubt(label_of(difference, index));
+		if (difference_subtract(difference, index, difference->from))
+			doubt |= ps__mark_doubt(difference_label(difference, index));
 	}
 	return doubt;
 }
@@ -207,7 +207,7 @@ static void add_slot(const struct difference *difference, size_t index, struct p
 	const struct ps__slot *slot = difference->set->recorder.met[index];
 	_Atomic uint16_t mark;
 
-	atomic_init(&mark, ps__mark_join(label_of(difference, index), difference->doubt));
+	atomic_init(&mark, ps__mark_join(difference_label(difference, index), difference->doubt));
 	for (size_t event = 0; event < difference->set->events.count; event++) {
 		struct ps_value value;
 		const struct ps__history_row row = {difference->row, &mark};
@@ -226,7 +226,8 @@ static int check_snapshot(const struct ps_eventset *set, const struct ps_snapsho
 	                           "of other events than this one has now");
 }
 
-static int check(const struct difference *difference, const struct ps_value *values, size_t count)
+static int difference_check(const struct difference *difference, const struct ps_value *values,
+                            size_t count)
 {
 	const struct ps_eventset *set = difference->set;
 	int result = PS_OK;
@@ -251,7 +252,7 @@ static int check(const struct difference *difference, const struct ps_value *val
 	return result;
 }
 
-static int check_scopes(const struct difference *difference)
+static int difference_check_scopes(const struct difference *difference)
 {
 	const struct ps_eventset *set = difference->set;
 
@@ -275,20 +276,20 @@ static size_t add_slots(const struct difference *difference, struct ps_value *su
 		if (!ps__component_has_cpu(difference->component,
 		                           difference->set->recorder.met[index]->cpu))
 			continue;
-		if (subtract(difference, index, difference->from))
+		if (difference_subtract(difference, index, difference->from))
 			add_slot(difference, index, sums, &parts);
-		else if (subtract(difference, index, NULL))
+		else if (difference_subtract(difference, index, NULL))
 			zero = index;
 	}
 	/* It was there, and has counted nothing since. */
 	if (parts == 0 && zero != SIZE_MAX) {
-		subtract(difference, zero, difference->to);
+		difference_subtract(difference, zero, difference->to);
 		add_slot(difference, zero, sums, &parts);
 	}
 	return parts;
 }
 
-static int sum_up(const struct difference *difference, struct ps_value *values)
+static int difference_sum_up(const struct difference *difference, struct ps_value *values)
 {
 	size_t events = difference->set->events.count;
 	struct ps_value *sums = ps__os_calloc(events, sizeof *sums);
@@ -312,17 +313,17 @@ int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapsh
                            struct ps_value *values, size_t count)
 {
 	struct difference difference = {.set = set, .from = from, .to = to, .component = component};
-	int result = check(&difference, values, count);
+	int result = difference_check(&difference, values, count);
 
 	if (result == PS_OK)
-		result = check_scopes(&difference);
+		result = difference_check_scopes(&difference);
 	if (result != PS_OK)
 		return result;
 	difference.row = ps__os_calloc(1 + to->width, sizeof *difference.row);
 	if (!difference.row)
 		return ps__fail_memory("the difference of two snapshots");
-	difference.doubt = find_doubt(&difference);
-	result = sum_up(&difference, values);
+	difference.doubt = difference_find_doubt(&difference);
+	result = difference_sum_up(&difference, values);
 	ps__os_free((void *)difference.row);
 	return result;
 }

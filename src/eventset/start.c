@@ -39,7 +39,7 @@ int ps__set_fetch_rest(struct ps_eventset *set)
 }
 
 /* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
-static int check_options(const struct ps_eventset *set)
+static int start_check_options(const struct ps_eventset *set)
 {
 	for (size_t index = 0; set->counters.wants_tasks && index < set->events.count; index++) {
 		if (set->events.list[index].control.is_paused)
@@ -61,7 +61,7 @@ static int check_options(const struct ps_eventset *set)
 }
 
 /* Opens what isn't open, and finds the task. */
-static int prepare(struct ps_eventset *set)
+static int start_make_ready(struct ps_eventset *set)
 {
 	uint16_t mark;
 	int result = check_owner(set);
@@ -72,7 +72,7 @@ static int prepare(struct ps_eventset *set)
 		result = ps__fail(
 		    PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
 	if (result == PS_OK)
-		result = check_options(set);
+		result = start_check_options(set);
 	if (result == PS_OK)
 		result = ps__set_fetch_rest(set);
 	if (result == PS_OK)
@@ -159,9 +159,9 @@ static inline __attribute__((always_inline)) int start_prepared(struct ps_events
 	return result;
 }
 
-static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
+static inline __attribute__((always_inline)) int start_counters(struct ps_eventset *set)
 {
-	int result = prepare(set);
+	int result = start_make_ready(set);
 
 	if (result != PS_OK)
 		return result;
@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 
 int ps__set_start(struct ps_eventset *set)
 {
-	return start(set);
+	return start_counters(set);
 }
 
 int ps_start(struct ps_eventset *set)
@@ -187,7 +187,7 @@ int ps_start(struct ps_eventset *set)
 	if (ps__set_is_started(set))
 		result = ps__set_fail_running(set);
 	else
-		result = start(set);
+		result = start_counters(set);
 	ps__set_leave(set);
 	return result;
 }

@@ -17,7 +17,7 @@ static ptrdiff_t *bucket_of(struct ps__tasks *tasks, pid_t tid)
 }
 
 /* The newest task of that number; NULL if there was none. */
-static struct ps__known_task *find_task(struct ps__tasks *tasks, pid_t tid)
+static struct ps__known_task *tasks_find(struct ps__tasks *tasks, pid_t tid)
 {
 	ptrdiff_t index = *bucket_of(tasks, tid);
 
@@ -26,7 +26,7 @@ static struct ps__known_task *find_task(struct ps__tasks *tasks, pid_t tid)
 	return index >= 0 ? &tasks->tasks[index] : NULL;
 }
 
-static int make_room(struct ps__tasks *tasks)
+static int tasks_make_room(struct ps__tasks *tasks)
 {
 	size_t room = tasks->room ? 2 * tasks->room : FIRST_TASKS;
 	size_t words = ps__task_known_words(tasks);
@@ -55,7 +55,7 @@ static int make_room(struct ps__tasks *tasks)
 /* Any task of the newest process of that number; NULL: none is known. */
 static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t pid)
 {
-	const struct ps__known_task *first = find_task(tasks, pid);
+	const struct ps__known_task *first = tasks_find(tasks, pid);
 
 	if (first && first->pid == pid)
 		return first;
@@ -67,9 +67,9 @@ static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t 
 }
 
 /* A first thread begins a process; another one is of the newest process. */
-static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t tid)
+static struct ps__known_task *tasks_add(struct ps__tasks *tasks, pid_t pid, pid_t tid)
 {
-	if (make_room(tasks) < 0) {
+	if (tasks_make_room(tasks) < 0) {
 		tasks->is_incomplete = true;
 		return NULL;
 	}
@@ -88,22 +88,22 @@ static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t
 static struct ps__known_task *find_or_add(struct ps__tasks *tasks,
                                           const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_task(tasks, record->tid);
+	struct ps__known_task *task = tasks_find(tasks, record->tid);
 
-	return task ? task : add_task(tasks, record->pid, record->tid);
+	return task ? task : tasks_add(tasks, record->pid, record->tid);
 }
 
-static void note_created(struct ps__tasks *tasks, const struct ps__task_record *record)
+static void tasks_note_created(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	const struct ps__known_task *parent = find_task(tasks, record->parent_tid);
+	const struct ps__known_task *parent = tasks_find(tasks, record->parent_tid);
 	size_t root = parent ? parent->root : PS__NO_ROOT;
 	char name[16] = "";
 
 	if (parent)
 		memcpy(name, parent->name, sizeof name);
-	struct ps__known_task *task = find_task(tasks, record->tid);
+	struct ps__known_task *task = tasks_find(tasks, record->tid);
 	if (!task || task->is_announced)
-		task = add_task(tasks, record->pid, record->tid);
+		task = tasks_add(tasks, record->pid, record->tid);
 	if (!task)
 		return;
 	task->is_announced = true;
@@ -123,7 +123,7 @@ static void leave_bucket(struct ps__tasks *tasks, const struct ps__known_task *t
 }
 
 /* From now on records tell of it by that number. */
-static void renumber(struct ps__tasks *tasks, struct ps__known_task *task, pid_t tid)
+static void tasks_renumber(struct ps__tasks *tasks, struct ps__known_task *task, pid_t tid)
 {
 	leave_bucket(tasks, task);
 	task->tid = tid;
@@ -138,7 +138,7 @@ static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
 {
 	const struct ps__known_task *fellow = find_process(tasks, record->pid);
 	size_t process = fellow ? fellow->process : tasks->count;
-	struct ps__known_task *task = add_task(tasks, record->pid, record->tid);
+	struct ps__known_task *task = tasks_add(tasks, record->pid, record->tid);
 
 	tasks->is_incomplete = true;
 	if (!task)
@@ -173,44 +173,44 @@ static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_r
  * which none tells that it ended. It keeps its counters: its last record has all that it
  * counted, under the new number.
  */
-static struct ps__known_task *take_over(struct ps__tasks *tasks,
-                                        const struct ps__task_record *record)
+static struct ps__known_task *tasks_take_over(struct ps__tasks *tasks,
+                                              const struct ps__task_record *record)
 {
 	struct ps__known_task *found;
 
 	if (find_living(tasks, record, &found) != 1)
 		return add_unseen(tasks, record);
-	renumber(tasks, found, record->tid);
+	tasks_renumber(tasks, found, record->tid);
 	return found;
 }
 
 /* The kernel ends a task's events once. A second end is that of a thread that took its process's
  * number over, and was killed before its program began. */
-static void note_ended(struct ps__tasks *tasks, const struct ps__task_record *record)
+static void tasks_note_ended(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_task(tasks, record->tid);
+	struct ps__known_task *task = tasks_find(tasks, record->tid);
 
 	if (task && task->is_ended && record->tid == record->pid)
-		task = take_over(tasks, record);
+		task = tasks_take_over(tasks, record);
 	if (task)
 		task->is_ended = true;
 }
 
-static void note_begun(struct ps__tasks *tasks, const struct ps__task_record *record)
+static void tasks_note_begun(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_task(tasks, record->tid);
+	struct ps__known_task *task = tasks_find(tasks, record->tid);
 	struct ps__known_task *other;
 
 	/* The process to which the set was attached may have had no first thread any more. */
 	if (task ? task->is_ended || task->is_counted : find_living(tasks, record, &other) > 0)
-		task = take_over(tasks, record);
+		task = tasks_take_over(tasks, record);
 	else if (!task)
-		task = add_task(tasks, record->pid, record->tid);
+		task = tasks_add(tasks, record->pid, record->tid);
 	if (task)
 		memcpy(task->name, record->name, sizeof task->name);
 }
 
-static void note_named(struct ps__tasks *tasks, const struct ps__task_record *record)
+static void tasks_note_named(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = find_or_add(tasks, record);
 
@@ -239,7 +239,7 @@ static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_ta
 }
 
 /* Each task tells what it counted of an event on a CPU once: a second record is another's. */
-static void note_counted(struct ps__tasks *tasks, const struct ps__task_record *record)
+static void tasks_note_counted(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = find_or_add(tasks, record);
 	size_t cpu = record->instance % tasks->cpus;
@@ -261,25 +261,25 @@ static void note_counted(struct ps__tasks *tasks, const struct ps__task_record *
 		share->counts[record->event] = (long long)record->count;
 }
 
-static void note(const struct ps__task_record *record, void *context)
+static void tasks_note(const struct ps__task_record *record, void *context)
 {
 	struct ps__tasks *tasks = context;
 
 	switch (record->kind) {
 	case PS__TASK_CREATED:
-		note_created(tasks, record);
+		tasks_note_created(tasks, record);
 		return;
 	case PS__TASK_NAMED:
-		note_named(tasks, record);
+		tasks_note_named(tasks, record);
 		return;
 	case PS__TASK_BEGUN:
-		note_begun(tasks, record);
+		tasks_note_begun(tasks, record);
 		return;
 	case PS__TASK_ENDED:
-		note_ended(tasks, record);
+		tasks_note_ended(tasks, record);
 		return;
 	case PS__TASK_COUNTED:
-		note_counted(tasks, record);
+		tasks_note_counted(tasks, record);
 		return;
 	case PS__TASK_LOST:
 		tasks->is_incomplete = true;
@@ -305,8 +305,8 @@ static int add_roots(struct ps_eventset *set)
 {
 	for (size_t root = 0; root < set->counters.tasks->roots; root++) {
 		struct ps__known_task *task =
-		    add_task(set->counters.tasks, set->counters.target.tid,
-		             set->counters.target.roots[root]);
+		    tasks_add(set->counters.tasks, set->counters.target.tid,
+		              set->counters.target.roots[root]);
 		if (!task)
 			return ps__fail_memory("the tasks of a process");
 		task->process = 0;
@@ -359,7 +359,7 @@ void ps__set_close_tasks(struct ps_eventset *set)
 void ps__set_take_tasks(struct ps_eventset *set)
 {
 	if (set->counters.tasks)
-		set->counters.backend->ops->take_tasks(set->counters.backend, note,
+		set->counters.backend->ops->take_tasks(set->counters.backend, tasks_note,
 		                                       set->counters.tasks);
 }
 

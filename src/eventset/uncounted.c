@@ -8,7 +8,7 @@
 #include <perfsage/task.h>
 #include <string.h>
 
-static int tell(struct ps_eventset *set, struct ps_uncounted *out)
+static int uncounted_tell(struct ps_eventset *set, struct ps_uncounted *out)
 {
 	if (set->counters.target.kind != PS__TARGET_PROCESS)
 		return ps__fail(
@@ -37,7 +37,7 @@ int ps_eventset_uncounted(struct ps_eventset *set, struct ps_uncounted *out)
 	int result = ps__set_enter(set, "ps_eventset_uncounted");
 	if (result != PS_OK)
 		return result;
-	result = tell(set, out);
+	result = uncounted_tell(set, out);
 	ps__set_leave(set);
 	return result;
 }

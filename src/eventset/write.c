@@ -18,7 +18,8 @@ enum which {
 	WHICH_OLDER
 };
 
-static enum which find_reading(struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
+static enum which write_find_reading(struct ps_eventset *set, const uint64_t *timestamp,
+                                     uint64_t *wanted)
 {
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
@@ -43,7 +44,7 @@ static bool takes_part(const struct ps__slot *slot, const struct ps__write *writ
 }
 
 /* Every row that the reading may append finds its place. */
-static int make_room(struct ps_eventset *set, const struct ps__write *write)
+static int write_make_room(struct ps_eventset *set, const struct ps__write *write)
 {
 	ps__set_activate(set, write->slot);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
@@ -113,7 +114,7 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 	slot->has_counts = false;
 }
 
-static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *write)
+static uint16_t write_mark(const struct ps__slot *slot, const struct ps__write *write)
 {
 	uint16_t mark = slot->counts_mark;
 
@@ -145,7 +146,7 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		flags = write_stored(words + 1, set, slot, write);
 	else
 		write_sum(words + 1, slot, slot->counts, width);
-	atomic_store_explicit(ps__history_mark(chunk, row), mark_of(slot, write) | flags,
+	atomic_store_explicit(ps__history_mark(chunk, row), write_mark(slot, write) | flags,
 	                      memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
@@ -158,8 +159,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 
 /* Counts of one slot may be counts of any other one, also where the others were counted later, or
  * are in the base of ps_accum. */
-static __attribute__((cold, noinline)) void spread_doubt(struct ps_eventset *set,
-                                                         const struct ps__write *write)
+static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventset *set,
+                                                               const struct ps__write *write)
 {
 	uint16_t doubt = 0;
 
@@ -184,7 +185,7 @@ static inline __attribute__((always_inline)) void
 write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
 {
 	if (__builtin_expect(set->has_doubt && write->kind != PS__WRITE_STORE, 0))
-		spread_doubt(set, write);
+		write_spread_doubt(set, write);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (takes_part(set->recorder.active[index], write))
 			write_part(set, set->recorder.active[index], write, timestamp);
@@ -207,8 +208,8 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 {
 	uint64_t now_ns = write->now_ns ? write->now_ns : ps__clock_now_ns(&set->recorder.clock);
 	uint64_t wanted = 0, made = ps__set_next_timestamp(set, now_ns);
-	enum which which = find_reading(set, timestamp, &wanted);
-	int result = make_room(set, write);
+	enum which which = write_find_reading(set, timestamp, &wanted);
+	int result = write_make_room(set, write);
 
 	if (result == PS_OK && which == WHICH_OLDER)
 		result = ps__set_make_room_to_reopen(set);
