@@ -134,7 +134,7 @@ static int check_option(const struct action *action, int key)
 	return 0;
 }
 
-static int take_option(struct tool_log_options *options, int key, const char *argument)
+static int log_take_option(struct tool_log_options *options, int key, const char *argument)
 {
 	switch (key) {
 	case OPTION_TYPE:
@@ -191,7 +191,7 @@ static int read_options(struct tool_log_options *options, const struct action *a
 	for (;;) {
 		while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
 			if (check_option(action, key) < 0 ||
-			    take_option(options, key, argument) < 0)
+			    log_take_option(options, key, argument) < 0)
 				return TOOL_OPTIONS_WRONG;
 		}
 		if (key != TOOL_OPTIONS_END || optind >= argc)

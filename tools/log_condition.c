@@ -18,7 +18,7 @@ bool tool_log_parse_number(const char *text, double *number)
 	return end != text && *end == '\0';
 }
 
-static void parse_number(struct tool_log_condition *condition)
+static void condition_parse_number(struct tool_log_condition *condition)
 {
 	char *end;
 
@@ -46,7 +46,7 @@ bool tool_log_split_condition(struct tool_log_condition *condition, size_t name_
 		condition->name_length = name_length;
 		condition->relations = signs[sign].relations;
 		condition->text = at + length;
-		parse_number(condition);
+		condition_parse_number(condition);
 		return true;
 	}
 	return false;

@@ -104,7 +104,7 @@ static void write_known(const struct ps_value *value, const struct ps__look *loo
 }
 
 /* Behind the fields. A number is a count; what is none says so: "~42". */
-static void add_counts(struct convert *convert)
+static void convert_add_counts(struct convert *convert)
 {
 	const struct tool_log *log = convert->log;
 	enum ps_attribution attribution = PS_ATTRIBUTION_EXACT;
@@ -138,8 +138,8 @@ static void add_counts(struct convert *convert)
 }
 
 /* 1; 0 if there is nothing of the component; -1 after a complaint. */
-static int read_counts(struct convert *convert, unsigned from, unsigned to,
-                       struct ps_component *component)
+static int convert_read_counts(struct convert *convert, unsigned from, unsigned to,
+                               struct ps_component *component)
 {
 	struct tool_log *log = convert->log;
 	int code = ps_log_interval(log->reader, from, to, component, log->values, log->value_room);
@@ -158,7 +158,7 @@ static int read_counts(struct convert *convert, unsigned from, unsigned to,
 }
 
 /* Its counters ran, or counted without times. */
-static bool has_counts(const struct convert *convert)
+static bool convert_has_counts(const struct convert *convert)
 {
 	for (size_t event = 0; event < convert->log->events.count; event++) {
 		if (convert->values[event].enabled_ns || convert->values[event].value)
@@ -172,7 +172,7 @@ static struct ps_component *component_of(const struct tool_branch *branch)
 	return branch->thread ? branch->thread->component : NULL;
 }
 
-static void begin(struct convert *convert, uint64_t track, unsigned point, const char *name)
+static void convert_begin(struct convert *convert, uint64_t track, unsigned point, const char *name)
 {
 	const struct ps__trace_event event = {.track = track,
 	                                      .time_ns = ps_log_time(convert->log->reader, point),
@@ -202,22 +202,22 @@ static int begin_step(struct convert *convert, uint64_t track, size_t at)
 	const struct moments *moments = &convert->moments;
 	char name[STEP_BYTES];
 	unsigned from = moments->points[at], to = moments->points[at + 1];
-	int found = read_counts(convert, from, to, NULL);
+	int found = convert_read_counts(convert, from, to, NULL);
 
 	if (found < 0)
 		return -1;
 	if (found > 0)
-		add_counts(convert);
+		convert_add_counts(convert);
 	name_step(convert, from, to, name);
-	begin(convert, track, from, name);
+	convert_begin(convert, track, from, name);
 	return 0;
 }
 
 /* Totals, which go on where records are missing. */
-static int count(struct convert *convert, struct tool_branch *branch, unsigned point)
+static int convert_count(struct convert *convert, struct tool_branch *branch, unsigned point)
 {
 	uint64_t time_ns = ps_log_time(convert->log->reader, point);
-	int found = read_counts(convert, PS_LOG_START, point, component_of(branch));
+	int found = convert_read_counts(convert, PS_LOG_START, point, component_of(branch));
 
 	if (found > 0)
 		tool_tracks_count(&convert->tracks, branch, time_ns, convert->values);
@@ -230,19 +230,19 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 	const struct moments *moments = &convert->moments;
 	size_t last = moments->count - 1;
 	bool has_steps = moments->count > 2 && !component_of(branch);
-	int found =
-	    read_counts(convert, moments->points[0], moments->points[last], component_of(branch));
+	int found = convert_read_counts(convert, moments->points[0], moments->points[last],
+	                                component_of(branch));
 
 	if (found < 0)
 		return -1;
 	/* The task was elsewhere meanwhile. */
-	if (component_of(branch) && (!found || !has_counts(convert)))
+	if (component_of(branch) && (!found || !convert_has_counts(convert)))
 		return 0;
 	convert->argument_count = convert->field_count;
 	if (found)
-		add_counts(convert);
+		convert_add_counts(convert);
 	uint64_t track = tool_tracks_slices(&convert->tracks, branch);
-	begin(convert, track, moments->points[0], type);
+	convert_begin(convert, track, moments->points[0], type);
 	for (size_t at = 0; at <= last; at++) {
 		uint64_t time_ns = ps_log_time(convert->log->reader, moments->points[at]);
 		if (has_steps && at > 0)
@@ -251,7 +251,7 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 			return -1;
 		if (at == last && last > 0)
 			convert->trace->format->end(convert->trace, track, time_ns);
-		if (count(convert, branch, moments->points[at]) < 0)
+		if (convert_count(convert, branch, moments->points[at]) < 0)
 			return -1;
 	}
 	return 0;
@@ -277,7 +277,8 @@ static int put_branches(struct convert *convert, const struct ps_log_record *rec
 	return result;
 }
 
-static int put_record(struct tool_log *log, const struct ps_log_record *record, void *context)
+static int convert_put_record(struct tool_log *log, const struct ps_log_record *record,
+                              void *context)
 {
 	struct convert *convert = context;
 	const struct moments *moments = &convert->moments;
@@ -301,7 +302,7 @@ static int put_record(struct tool_log *log, const struct ps_log_record *record, 
 	return result == 0 ? tool_trace_flush(&convert->file) : result;
 }
 
-static int allocate(struct convert *convert)
+static int convert_allocate(struct convert *convert)
 {
 	size_t events = convert->log->events.count;
 
@@ -326,11 +327,11 @@ static void complain_left_out(const struct convert *convert)
 
 /* A trace can't say that records are missing; an empty one would pass for that of a log without
  * records. -1 after a complaint. */
-static int put_records(struct convert *convert)
+static int convert_put_records(struct convert *convert)
 {
 	struct tool_log *log = convert->log;
 
-	if (tool_log_each(log, put_record, convert) != 0)
+	if (tool_log_each(log, convert_put_record, convert) != 0)
 		return -1;
 	if (tool_log_has_lost_all(log))
 		return tool_complain("nothing can be read of the records of '%s', so there is no "
@@ -359,11 +360,11 @@ int tool_log_convert(struct tool_log *log)
 	if (replaces_log(options))
 		return tool_complain("'%s' is the log itself: give -o another file",
 		                     options->output);
-	if (allocate(&convert) == 0 &&
+	if (convert_allocate(&convert) == 0 &&
 	    tool_trace_open(&convert.file, options->trace_format, options->output, NULL) == 0) {
 		convert.trace = convert.file.trace;
 		tool_tracks_create(&convert.tracks, log, convert.trace);
-		bool is_whole = put_records(&convert) == 0;
+		bool is_whole = convert_put_records(&convert) == 0;
 		if (tool_trace_close(&convert.file, is_whole) == 0 && is_whole)
 			status = TOOL_OK;
 		tool_tracks_clear(&convert.tracks);

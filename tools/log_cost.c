@@ -39,7 +39,7 @@ struct result {
 	struct ps_unit_cost_fit fit;
 };
 
-static int complain_memory(void)
+static int cost_complain_memory(void)
 {
 	return tool_complain("there is no memory for the intervals of the log"), -1;
 }
@@ -60,7 +60,7 @@ static bool read_work(const struct tool_log *log, double *out)
 
 /* A cost is as well known as the least known of its counts. Their sum may be beyond 64 bits, and no
  * cost is therefore. */
-static void note(struct rows *rows, const struct ps_value *value)
+static void rows_note(struct rows *rows, const struct ps_value *value)
 {
 	const struct ps_value how = {
 	    .status = value->status, .attribution = value->attribution, .flags = value->flags};
@@ -88,7 +88,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	if (cost)
 		rows->cost = cost;
 	if (!work || !cost)
-		return complain_memory();
+		return cost_complain_memory();
 	/* The least that it can be is no measurement. */
 	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
 	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
@@ -96,7 +96,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 		return 0;
 	}
 	rows->cost[rows->count++] = (double)value.value * rows->look.scale;
-	note(rows, &value);
+	rows_note(rows, &value);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ static void complain_columns(const struct tool_log *log, const struct result *re
 	ps__buffer_clear(&names);
 }
 
-static int solve(struct tool_log *log, const struct rows *rows, struct result *result)
+static int rows_solve(struct tool_log *log, const struct rows *rows, struct result *result)
 {
 	const struct ps_unit_cost_options options = {
 	    .size = sizeof options,
@@ -151,8 +151,8 @@ static int solve(struct tool_log *log, const struct rows *rows, struct result *r
 	return 0;
 }
 
-static void put_json_cost(struct ps__json *json, const char *key, const char *name,
-                          const struct ps_unit_cost *cost)
+static void cost_put_json_cost(struct ps__json *json, const char *key, const char *name,
+                               const struct ps_unit_cost *cost)
 {
 	ps__json_open_line(json, key, '{');
 	if (name)
@@ -164,8 +164,8 @@ static void put_json_cost(struct ps__json *json, const char *key, const char *na
 	ps__json_close_line(json, '}');
 }
 
-static void put_json(const struct tool_log *log, const struct rows *rows,
-                     const struct result *result, struct ps__buffer *text)
+static void cost_put_json(const struct tool_log *log, const struct rows *rows,
+                          const struct result *result, struct ps__buffer *text)
 {
 	struct ps__json json = ps__json_create(text, false);
 
@@ -180,10 +180,11 @@ static void put_json(const struct tool_log *log, const struct rows *rows,
 	tool_log_add_missing_json(log, &json);
 	ps__json_open(&json, "costs", '[');
 	for (size_t index = 0; index < rows->columns; index++)
-		put_json_cost(&json, NULL, log->options.work.names[index], &result->costs[index]);
+		cost_put_json_cost(&json, NULL, log->options.work.names[index],
+		                   &result->costs[index]);
 	ps__json_close(&json, ']');
 	if (log->options.has_constant)
-		put_json_cost(&json, "constant", NULL, &result->fit.constant);
+		cost_put_json_cost(&json, "constant", NULL, &result->fit.constant);
 	ps__json_add_double(&json, "residual", result->fit.residual);
 	ps__json_add_double(&json, "condition", result->fit.condition);
 	ps__json_close(&json, '}');
@@ -215,7 +216,7 @@ static void add_marked(struct ps__buffer *text, const struct rows *rows, double 
 	          ps__known_mark(how->status, how->flags, &rows->look));
 }
 
-static void set_cell(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text)
+static void cost_set_cell(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text)
 {
 	size_t columns = tool_columns(ps__buffer_text(text), text->length);
 	enum ps__style style = row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN;
@@ -244,16 +245,16 @@ static void set_cost(struct ps__grid *grid, size_t row, const char *name, const 
 	struct ps__buffer text = {0};
 
 	tool_put(&text, name);
-	set_cell(grid, row, 0, &text);
+	cost_set_cell(grid, row, 0, &text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		add_marked(&text, rows, numbers[index], least);
-		set_cell(grid, row, index + 1, &text);
+		cost_set_cell(grid, row, index + 1, &text);
 	}
 	ps__buffer_clear(&text);
 }
 
-static void put_costs(const struct tool_log *log, const struct rows *rows,
-                      const struct result *result, struct ps__buffer *text)
+static void cost_put_costs(const struct tool_log *log, const struct rows *rows,
+                           const struct result *result, struct ps__buffer *text)
 {
 	static const char *const headings[] = {"Work", "cost", "error", "95% from", "to"};
 	const size_t columns = sizeof headings / sizeof headings[0];
@@ -266,7 +267,7 @@ static void put_costs(const struct tool_log *log, const struct rows *rows,
 	    ps__grid_create(&grid, rows->columns + 1 + log->options.has_constant, columns) != PS_OK;
 	for (size_t index = 0; !text->failed && index < columns; index++) {
 		ps__buffer_add(&heading, "%s", headings[index]);
-		set_cell(&grid, 0, index, &heading);
+		cost_set_cell(&grid, 0, index, &heading);
 	}
 	ps__buffer_clear(&heading);
 	for (size_t index = 0; !text->failed && index < rows->columns; index++)
@@ -282,8 +283,8 @@ static void put_costs(const struct tool_log *log, const struct rows *rows,
 	ps__grid_clear(&grid);
 }
 
-static void put_text(const struct tool_log *log, const struct rows *rows,
-                     const struct result *result, struct ps__buffer *text)
+static void cost_put_text(const struct tool_log *log, const struct rows *rows,
+                          const struct result *result, struct ps__buffer *text)
 {
 	size_t width = tool_screen_of(STDOUT_FILENO).width;
 	struct ps__buffer lines = {0};
@@ -294,7 +295,7 @@ static void put_text(const struct tool_log *log, const struct rows *rows,
 	               rows->count);
 	ps__wrap_add_lines(text, &lines, 0, width);
 	ps__buffer_add(text, "\n");
-	put_costs(log, rows, result, text);
+	cost_put_costs(log, rows, result, text);
 	ps__buffer_restart(&lines);
 	ps__buffer_add(&lines, "%-*s", FOOTER_INDENT, "not explained");
 	add_marked(&lines, rows, result->fit.residual, ROUNDING);
@@ -312,8 +313,8 @@ static void put_text(const struct tool_log *log, const struct rows *rows,
 	ps__buffer_clear(&lines);
 }
 
-static void put_csv(const struct tool_log *log, const struct rows *rows,
-                    const struct result *result, struct ps__buffer *text)
+static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
+                         const struct result *result, struct ps__buffer *text)
 {
 	ps__buffer_add(
 	    text,
@@ -337,16 +338,17 @@ static void put_csv(const struct tool_log *log, const struct rows *rows,
 	}
 }
 
-static int put(const struct tool_log *log, const struct rows *rows, const struct result *result)
+static int cost_put(const struct tool_log *log, const struct rows *rows,
+                    const struct result *result)
 {
 	struct ps__buffer text = {0};
 
 	if (log->options.format == TOOL_LOG_JSON)
-		put_json(log, rows, result, &text);
+		cost_put_json(log, rows, result, &text);
 	else if (log->options.format == TOOL_LOG_CSV)
-		put_csv(log, rows, result, &text);
+		cost_put_csv(log, rows, result, &text);
 	else
-		put_text(log, rows, result, &text);
+		cost_put_text(log, rows, result, &text);
 	int status = tool_write(&text, stdout) < 0 ? TOOL_FAILED : TOOL_OK;
 	ps__buffer_clear(&text);
 	return status;
@@ -359,9 +361,9 @@ int tool_log_cost(struct tool_log *log)
 	int status = TOOL_FAILED;
 
 	if (!result.costs)
-		complain_memory();
-	else if (tool_log_each(log, add_row, &rows) == 0 && solve(log, &rows, &result) == 0)
-		status = put(log, &rows, &result);
+		cost_complain_memory();
+	else if (tool_log_each(log, add_row, &rows) == 0 && rows_solve(log, &rows, &result) == 0)
+		status = cost_put(log, &rows, &result);
 	ps__os_free(result.costs);
 	ps__os_free(rows.work);
 	ps__os_free(rows.cost);

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-static void put_one(struct interval_output *output, struct interval_row row,
-                    struct tool_log_sum *sum, interval_put *put)
+static void intervals_put_one(struct interval_output *output, struct interval_row row,
+                              struct tool_log_sum *sum, interval_put *put)
 {
 	row.sum = sum;
 	if (sum->count)
@@ -57,44 +57,44 @@ static size_t find_places(struct interval_output *output, const struct tool_log_
 	return output->most_components;
 }
 
-static void put_group(struct interval_output *output, struct tool_log_group *group,
-                      interval_put *put)
+static void intervals_put_group(struct interval_output *output, struct tool_log_group *group,
+                                interval_put *put)
 {
 	const struct tool_log_groups *all = &output->groups;
 	struct interval_row row = {.group = group, .look = {.unit = "ns", .scale = 1}};
 	size_t count = find_places(output, group);
 
-	put_one(output, row, &group->time, put);
+	intervals_put_one(output, row, &group->time, put);
 	for (size_t index = 0; index < count; index++) {
 		size_t component = output->places[index].component;
 		row.component = all->components[component];
 		for (size_t event = 0; event < all->event_count; event++) {
 			row.event = output->log->events.names[event];
 			row.look = output->log->looks[event];
-			put_one(output, row, &group->sums[component * all->event_count + event],
-			        put);
+			intervals_put_one(output, row,
+			                  &group->sums[component * all->event_count + event], put);
 		}
 	}
 }
 
-static void put_all(struct interval_output *output, interval_put *put)
+static void intervals_put_all(struct interval_output *output, interval_put *put)
 {
 	for (size_t group = 0; group < output->groups.count && group < output->most_groups; group++)
-		put_group(output, &output->groups.groups[group], put);
+		intervals_put_group(output, &output->groups.groups[group], put);
 }
 
-static int put_text(struct interval_output *output)
+static int intervals_put_text(struct interval_output *output)
 {
 	if (log_intervals_begin_text(output) < 0)
 		return TOOL_FAILED;
-	put_all(output, log_intervals_put_text);
+	intervals_put_all(output, log_intervals_put_text);
 	log_intervals_end_text(output);
 	if (output->log->options.has_histogram)
-		put_all(output, log_intervals_put_histogram);
+		intervals_put_all(output, log_intervals_put_histogram);
 	return TOOL_OK;
 }
 
-static int put(struct interval_output *output)
+static int intervals_put(struct interval_output *output)
 {
 	output->places = ps__os_calloc(output->groups.component_count, sizeof *output->places);
 	if (!output->places)
@@ -102,17 +102,17 @@ static int put(struct interval_output *output)
 	output->most_groups = output->groups.count;
 	output->most_components = output->groups.component_count;
 	if (output->log->options.format == TOOL_LOG_TEXT)
-		return put_text(output);
+		return intervals_put_text(output);
 	if (output->log->options.format == TOOL_LOG_JSON) {
 		log_intervals_begin_json(output);
-		put_all(output, log_intervals_put_json);
+		intervals_put_all(output, log_intervals_put_json);
 		log_intervals_end_json(output);
 		return TOOL_OK;
 	}
 	ps__buffer_add(&output->text,
 	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
 	               "max,status,attribution,flags,group_is_set" TOOL_LOG_MISSING_COLUMNS "\n");
-	put_all(output, log_intervals_put_csv);
+	intervals_put_all(output, log_intervals_put_csv);
 	return TOOL_OK;
 }
 
@@ -127,7 +127,7 @@ int tool_log_intervals(struct tool_log *log)
 	if (status == TOOL_OK && output.groups.count == 0)
 		tool_complain("no record has such an interval");
 	if (status == TOOL_OK)
-		status = put(&output);
+		status = intervals_put(&output);
 	if (status == TOOL_OK && tool_write(&output.text, stdout) < 0)
 		status = TOOL_FAILED;
 	ps__buffer_clear(&output.text);

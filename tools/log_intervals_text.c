@@ -41,8 +41,8 @@ enum {
 	COLUMNS
 };
 
-static void set_styled(struct interval_output *output, size_t row, size_t column,
-                       struct ps__buffer *text, enum ps__style style)
+static void intervals_set_styled(struct interval_output *output, size_t row, size_t column,
+                                 struct ps__buffer *text, enum ps__style style)
 {
 	size_t columns = tool_columns(ps__buffer_text(text), text->length);
 
@@ -51,15 +51,18 @@ static void set_styled(struct interval_output *output, size_t row, size_t column
 	ps__buffer_restart(text);
 }
 
-static void set_cell(struct interval_output *output, size_t row, size_t column,
-                     struct ps__buffer *text)
+static void intervals_set_cell(struct interval_output *output, size_t row, size_t column,
+                               struct ps__buffer *text)
 {
-	set_styled(output, row, column, text, row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN);
+	intervals_set_styled(output, row, column, text,
+	                     row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN);
 }
 
-static void set_number(struct interval_output *output, size_t column, struct ps__buffer *text)
+static void intervals_set_number(struct interval_output *output, size_t column,
+                                 struct ps__buffer *text)
 {
-	set_styled(output, output->at, column, text, ps__style_of_number(ps__buffer_text(text)));
+	intervals_set_styled(output, output->at, column, text,
+	                     ps__style_of_number(ps__buffer_text(text)));
 }
 
 static void put_times(struct interval_output *output, const struct interval_row *row,
@@ -79,7 +82,7 @@ static void put_times(struct interval_output *output, const struct interval_row 
 
 	for (size_t index = 0; index < sizeof times / sizeof times[0]; index++) {
 		ps__number_add_time(text, times[index].ns);
-		set_number(output, times[index].column, text);
+		intervals_set_number(output, times[index].column, text);
 	}
 }
 
@@ -102,14 +105,14 @@ static void put_counts(struct interval_output *output, const struct interval_row
 	struct ps_value value = row->sum->total;
 
 	ps__known_add_value(text, &value, &row->look);
-	set_number(output, COLUMN_SUM, text);
+	intervals_set_number(output, COLUMN_SUM, text);
 	add_mean(text, row);
-	set_number(output, COLUMN_MEAN, text);
+	intervals_set_number(output, COLUMN_MEAN, text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		value.value = numbers[index];
 		value.flags &= ~(uint32_t)PS_VALUE_SATURATED;
 		ps__known_add_value(text, &value, &row->look);
-		set_number(output, COLUMN_LEAST + index, text);
+		intervals_set_number(output, COLUMN_LEAST + index, text);
 	}
 }
 
@@ -129,7 +132,7 @@ static void put_group_name(struct interval_output *output, const struct tool_log
 	                        output->screen.has_utf8 ? PS_PATHS_UTF8 : 0);
 	text->failed |= name.failed;
 	ps__buffer_clear(&name);
-	set_cell(output, output->at++, COLUMN_WHAT, text);
+	intervals_set_cell(output, output->at++, COLUMN_WHAT, text);
 }
 
 void log_intervals_put_text(struct interval_output *output, const struct interval_row *row)
@@ -140,24 +143,24 @@ void log_intervals_put_text(struct interval_output *output, const struct interva
 		put_group_name(output, row->group, &text);
 	ps__buffer_add(&text, "%s", output->log->options.group ? "  " : "");
 	add_what(&text, row);
-	set_cell(output, output->at, COLUMN_WHAT, &text);
+	intervals_set_cell(output, output->at, COLUMN_WHAT, &text);
 	ps__buffer_add(&text, "%zu", row->sum->count);
-	set_cell(output, output->at, COLUMN_COUNT, &text);
+	intervals_set_cell(output, output->at, COLUMN_COUNT, &text);
 	if (!row->sum->count)
 		ps__buffer_add(&text, "not known");
 	if (!row->sum->count)
-		set_number(output, COLUMN_SUM, &text);
+		intervals_set_number(output, COLUMN_SUM, &text);
 	else if (row->event)
 		put_counts(output, row, &text);
 	else
 		put_times(output, row, &text);
 	if (row->sum->unknown) {
 		ps__buffer_add(&text, "%zu", row->sum->unknown);
-		set_cell(output, output->at, COLUMN_UNKNOWN, &text);
+		intervals_set_cell(output, output->at, COLUMN_UNKNOWN, &text);
 	}
 	if (row->event && row->sum->count) {
 		ps__known_add_words(&text, &row->sum->known);
-		set_cell(output, output->at, COLUMN_KNOWN, &text);
+		intervals_set_cell(output, output->at, COLUMN_KNOWN, &text);
 	}
 	ps__buffer_clear(&text);
 	output->at++;
@@ -172,7 +175,7 @@ static void put_headings(struct interval_output *output)
 
 	for (size_t column = 0; column < COLUMNS; column++) {
 		ps__buffer_add(&text, "%s", headings[column]);
-		set_cell(output, 0, column, &text);
+		intervals_set_cell(output, 0, column, &text);
 	}
 	ps__buffer_clear(&text);
 	output->at = 1;

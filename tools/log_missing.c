@@ -13,7 +13,7 @@ struct amounts {
 	uint64_t records, missing, dropped;
 };
 
-static struct amounts add_up(const struct ps_log_reader *reader)
+static struct amounts missing_add_up(const struct ps_log_reader *reader)
 {
 	struct amounts amounts = {.records = 0};
 
@@ -27,7 +27,7 @@ static struct amounts add_up(const struct ps_log_reader *reader)
 	return amounts;
 }
 
-static bool is_known(const struct ps_log_reader *reader)
+static bool missing_is_known(const struct ps_log_reader *reader)
 {
 	return ps__log_counts_damage(reader) && !ps__log_may_lack_end(reader) &&
 	       !ps__log_is_overwritten(reader);
@@ -35,7 +35,7 @@ static bool is_known(const struct ps_log_reader *reader)
 
 bool tool_log_has_lost_all(const struct tool_log *log)
 {
-	struct amounts amounts = add_up(log->reader);
+	struct amounts amounts = missing_add_up(log->reader);
 
 	return amounts.records == 0 && (amounts.missing || ps_log_damaged_blocks(log->reader) ||
 	                                ps_log_end(log->reader) == PS_LOG_END_CUT);
@@ -62,7 +62,7 @@ static void complain_ring(const struct tool_log *log, uint64_t dropped)
 void tool_log_complain_missing(const struct tool_log *log)
 {
 	const char *path = log->options.path;
-	struct amounts amounts = add_up(log->reader);
+	struct amounts amounts = missing_add_up(log->reader);
 	uint64_t missing = amounts.missing;
 	size_t blocks = ps_log_damaged_blocks(log->reader);
 
@@ -99,9 +99,9 @@ static const char *missing_end(const struct tool_log *log)
 
 void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json)
 {
-	struct amounts amounts = add_up(log->reader);
+	struct amounts amounts = missing_add_up(log->reader);
 
-	if (is_known(log->reader))
+	if (missing_is_known(log->reader))
 		ps__json_add_unsigned(json, "missing", amounts.missing);
 	else
 		ps__json_add_null(json, "missing");
@@ -112,8 +112,8 @@ void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json
 
 void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text)
 {
-	if (is_known(log->reader))
-		ps__buffer_add(text, ",%" PRIu64, add_up(log->reader).missing);
+	if (missing_is_known(log->reader))
+		ps__buffer_add(text, ",%" PRIu64, missing_add_up(log->reader).missing);
 	else
 		ps__buffer_add(text, ",");
 	const char *end = missing_end(log);

@@ -85,8 +85,8 @@ static int view_field(const struct tool_log *log, size_t stream, const char *nam
 }
 
 /* The field with the longest name that the condition begins with: a name may have a = in it. */
-static ptrdiff_t find_field(const struct tool_log *log, size_t stream,
-                            struct tool_log_condition *condition)
+static ptrdiff_t select_find_field(const struct tool_log *log, size_t stream,
+                                   struct tool_log_condition *condition)
 {
 	const char *name;
 	size_t longest = 0;
@@ -106,7 +106,7 @@ static ptrdiff_t find_field(const struct tool_log *log, size_t stream,
 static int view_condition(struct tool_log *log, size_t stream, size_t index)
 {
 	struct tool_log_condition *condition = &log->options.conditions[index];
-	ptrdiff_t field = find_field(log, stream, condition);
+	ptrdiff_t field = select_find_field(log, stream, condition);
 	char name[256];
 
 	snprintf(name, sizeof name, "%.*s", (int)condition->name_length, condition->whole);
@@ -168,7 +168,7 @@ static int view_stream(struct tool_log *log, size_t stream)
 	return result == 0 ? view_fields(log, stream) : result;
 }
 
-static size_t find_event(const struct tool_log *log, size_t stream, const char *name)
+static size_t select_find_event(const struct tool_log *log, size_t stream, const char *name)
 {
 	return (size_t)find_name(log->reader, stream, name, ps_log_event_name);
 }
@@ -179,7 +179,7 @@ static int check_events(const struct tool_log *log)
 	for (size_t index = 0; index < log->options.events.count; index++) {
 		const char *name = log->options.events.names[index];
 		size_t streams = ps_log_stream_count(log->reader), stream = 0;
-		while (stream < streams && find_event(log, stream, name) == SIZE_MAX)
+		while (stream < streams && select_find_event(log, stream, name) == SIZE_MAX)
 			stream++;
 		if (stream == streams && streams)
 			return complain_name(log->reader, 0, "event", name, ps_log_event_name);
@@ -188,7 +188,7 @@ static int check_events(const struct tool_log *log)
 }
 
 /* All events of the chosen streams, each once. */
-static int add_events(struct tool_log *log, size_t stream)
+static int select_add_events(struct tool_log *log, size_t stream)
 {
 	const char *name;
 
@@ -226,7 +226,7 @@ static int check_types(struct tool_log *log)
 			       -1;
 		is_found = true;
 		first = info;
-		if (!log->options.events.count && add_events(log, stream) < 0)
+		if (!log->options.events.count && select_add_events(log, stream) < 0)
 			return -1;
 	}
 	if (!is_found && log->options.type)
@@ -250,7 +250,7 @@ static struct ps__look find_look(const struct tool_log *log, size_t event)
 	return (struct ps__look){.unit = "", .scale = 1};
 }
 
-static int allocate(struct tool_log *log)
+static int select_allocate(struct tool_log *log)
 {
 	struct tool_log_view *view = &log->view;
 
@@ -282,7 +282,7 @@ int tool_log_open(struct tool_log *log)
 		if (tool_names_add(&log->events, log->options.events.names[index]) < 0)
 			return -1;
 	}
-	return check_types(log) < 0 ? -1 : allocate(log);
+	return check_types(log) < 0 ? -1 : select_allocate(log);
 }
 
 void tool_log_close(struct tool_log *log)

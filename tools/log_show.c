@@ -215,14 +215,14 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 }
 
 /* The text goes out record by record: a log may be larger than the memory. */
-static int flush(struct show *show)
+static int show_flush(struct show *show)
 {
 	if (show->text.length < 65536)
 		return 0;
 	return tool_write(&show->text, stdout);
 }
 
-static int put_record(struct tool_log *log, const struct ps_log_record *record, void *context)
+static int show_put_record(struct tool_log *log, const struct ps_log_record *record, void *context)
 {
 	struct show *show = context;
 
@@ -230,7 +230,7 @@ static int put_record(struct tool_log *log, const struct ps_log_record *record, 
 	if (log->options.format != TOOL_LOG_JSON) {
 		if (!show->rows || show->records <= show->rows)
 			put_text_record(log, show, record);
-		return flush(show);
+		return show_flush(show);
 	}
 	ps__json_open_line(&show->json, NULL, '{');
 	ps__json_add_unsigned(&show->json, "stream", record->stream);
@@ -238,7 +238,7 @@ static int put_record(struct tool_log *log, const struct ps_log_record *record, 
 	put_json_fields(log, &show->json, record->stream);
 	put_json_points(log, &show->json, record);
 	ps__json_close_line(&show->json, '}');
-	return flush(show);
+	return show_flush(show);
 }
 
 static void put_json_stream(struct ps__json *json, const struct ps_log_reader *reader,
@@ -304,7 +304,7 @@ int tool_log_show(struct tool_log *log)
 		ps__json_add_string(&show.json, "log", log->options.path);
 		ps__json_open(&show.json, "records", '[');
 	}
-	int result = tool_log_each(log, put_record, &show);
+	int result = tool_log_each(log, show_put_record, &show);
 	if (result == 0 && is_json)
 		put_json_end(log, &show);
 	else if (result == 0)

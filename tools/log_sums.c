@@ -17,7 +17,7 @@
 #define MOST_GROUPS 10000
 #define PLACES      32768u /* a power of two, of which most stay empty */
 
-static int complain_memory(void)
+static int groups_complain_memory(void)
 {
 	return tool_complain("there is no memory for the intervals of the log"), -1;
 }
@@ -31,7 +31,7 @@ int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 	long long *numbers = ps__vector_reserve(sum->numbers, sum->count, sum->count + 1,
 	                                        &sum->room, sizeof *numbers);
 	if (!numbers)
-		return complain_memory();
+		return groups_complain_memory();
 	sum->numbers = numbers;
 	sum->numbers[sum->count] = value->value;
 	ps__known_note(&sum->known, value);
@@ -39,7 +39,7 @@ int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 	return 0;
 }
 
-static int compare_numbers(const void *one, const void *other)
+static int groups_compare_numbers(const void *one, const void *other)
 {
 	long long a = *(const long long *)one, b = *(const long long *)other;
 
@@ -59,7 +59,7 @@ void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out)
 
 	*out = (struct tool_log_statistics){0};
 	ps__value_finish(&sum->total);
-	qsort(sum->numbers, sum->count, sizeof *sum->numbers, compare_numbers);
+	qsort(sum->numbers, sum->count, sizeof *sum->numbers, groups_compare_numbers);
 	for (size_t index = 0; index < sum->count; index++) {
 		total += (long double)sum->numbers[index];
 		out->bins[bin_of(sum->numbers[index])]++;
@@ -111,23 +111,23 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	*all = (struct tool_log_groups){.event_count = log->events.count};
 	all->places = ps__os_calloc(PLACES, sizeof *all->places);
 	if (!all->places)
-		return complain_memory();
+		return groups_complain_memory();
 	if (!log->options.by) {
 		all->components = ps__os_calloc(1, sizeof *all->components);
 		all->component_count = 1;
-		return all->components ? 0 : complain_memory();
+		return all->components ? 0 : groups_complain_memory();
 	}
 	if (choice.level == PS_CACHE_LAST_LEVEL)
 		choice.level = ps__by_last_level(root);
 	if (ps_component_for_each(root, add_component, &choice) < 0)
-		return complain_memory();
+		return groups_complain_memory();
 	return all->component_count
 	           ? 0
 	           : (tool_complain("the machine of the log has no component of that type"), -1);
 }
 
 /* Where the group stands, or is to stand. */
-static uint32_t *find_place(const struct tool_log_groups *all, const char *text, bool is_set)
+static uint32_t *groups_find_place(const struct tool_log_groups *all, const char *text, bool is_set)
 {
 	uint64_t hash = ps__hash_of(text);
 	size_t place = (size_t)(hash ^ hash >> 32) % PLACES;
@@ -140,9 +140,10 @@ static uint32_t *find_place(const struct tool_log_groups *all, const char *text,
 	return &all->places[place];
 }
 
-static struct tool_log_group *find_group(struct tool_log_groups *all, const char *text, bool is_set)
+static struct tool_log_group *groups_find(struct tool_log_groups *all, const char *text,
+                                          bool is_set)
 {
-	uint32_t *place = find_place(all, text, is_set);
+	uint32_t *place = groups_find_place(all, text, is_set);
 
 	if (*place)
 		return &all->groups[*place - 1];
@@ -158,7 +159,7 @@ static struct tool_log_group *find_group(struct tool_log_groups *all, const char
 	    ps__os_calloc(all->component_count * all->event_count + 1, sizeof *sums);
 	if (!groups || !sums) {
 		ps__os_free(sums);
-		complain_memory();
+		groups_complain_memory();
 		return NULL;
 	}
 	struct tool_log_group *group = &groups[all->count++];
@@ -169,7 +170,8 @@ static struct tool_log_group *find_group(struct tool_log_groups *all, const char
 	return group;
 }
 
-static struct tool_log_group *group_of(struct tool_log_groups *all, const struct tool_log *log)
+static struct tool_log_group *groups_group_of(struct tool_log_groups *all,
+                                              const struct tool_log *log)
 {
 	char text[PS_LOG_TEXT_BYTES + 1] = "";
 	struct ps_log_value value = {.is_set = 0};
@@ -177,7 +179,7 @@ static struct tool_log_group *group_of(struct tool_log_groups *all, const struct
 	if (log->view.group >= 0 &&
 	    ps_log_value(log->reader, (unsigned)log->view.group, &value) == PS_OK)
 		tool_log_field_text(&value, text, sizeof text);
-	return find_group(all, text, value.is_set);
+	return groups_find(all, text, value.is_set);
 }
 
 static int add_values(struct tool_log_groups *all, struct tool_log_group *group, size_t component,
@@ -199,7 +201,7 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 	struct tool_log_group *group = NULL;
 	uint64_t duration_ns;
 	bool is_timed = false;
-	int result = values ? 0 : complain_memory();
+	int result = values ? 0 : groups_complain_memory();
 
 	for (size_t index = 0; result == 0 && index < all->component_count; index++) {
 		int found =
@@ -209,7 +211,7 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 			continue;
 		}
 		time.value = (long long)duration_ns;
-		if (!group && !(group = group_of(all, log)))
+		if (!group && !(group = groups_group_of(all, log)))
 			result = -1;
 		else if (!is_timed)
 			result = tool_log_sum_add(&group->time, &time);

@@ -8,7 +8,7 @@
 #include "snapshot/reader.h"
 #include "tools/terminal.h"
 
-static int complain_memory(void)
+static int tracks_complain_memory(void)
 {
 	return tool_complain("there is no memory for the tracks of the trace"), -1;
 }
@@ -41,7 +41,7 @@ void tool_tracks_clear(struct tool_tracks *tracks)
 	ps__os_free(tracks->cpus);
 }
 
-static int allocate(struct tool_tracks *tracks)
+static int tracks_allocate(struct tool_tracks *tracks)
 {
 	size_t streams = ps_log_stream_count(tracks->log->reader);
 
@@ -52,14 +52,14 @@ static int allocate(struct tool_tracks *tracks)
 	tracks->cpus = ps__os_calloc(tracks->cpu_count, sizeof *tracks->cpus);
 	return tracks->streams && tracks->processes && tracks->threads && tracks->cpus
 	           ? 0
-	           : complain_memory();
+	           : tracks_complain_memory();
 }
 
 static int init_branch(struct tool_tracks *tracks, struct tool_branch *branch)
 {
 	branch->counters = ps__os_calloc(tracks->log->events.count * TOOL_COUNTER_KINDS + 1,
 	                                 sizeof *branch->counters);
-	return branch->counters ? 0 : complain_memory();
+	return branch->counters ? 0 : tracks_complain_memory();
 }
 
 static uint64_t add_named(struct tool_tracks *tracks, uint64_t parent, const char *name)
@@ -111,7 +111,7 @@ static uint64_t task_of(struct tool_tracks *tracks, size_t stream, const struct 
 	return tracks->threads[stream] = tracks->trace->format->add_track(tracks->trace, &track);
 }
 
-static uint64_t cpu_of(struct tool_tracks *tracks, const struct ps_thread *thread)
+static uint64_t tracks_cpu_of(struct tool_tracks *tracks, const struct ps_thread *thread)
 {
 	uint64_t *track = &tracks->cpus[thread - tracks->log->reader->topology->threads];
 	char name[32];
@@ -133,8 +133,9 @@ uint64_t tool_tracks_slices(struct tool_tracks *tracks, struct tool_branch *bran
 		return branch->slices;
 	ps_log_describe(tracks->log->reader, branch->stream, &info);
 	snprintf(name, sizeof name, "thread %d: %s", info.thread, info.type);
-	branch->slices = branch->thread ? add_named(tracks, cpu_of(tracks, branch->thread), name)
-	                                : task_of(tracks, branch->stream, &info);
+	branch->slices = branch->thread
+	                     ? add_named(tracks, tracks_cpu_of(tracks, branch->thread), name)
+	                     : task_of(tracks, branch->stream, &info);
 	return branch->slices;
 }
 
@@ -156,7 +157,7 @@ static int add_branch(struct tool_tracks *tracks, struct tool_stream_tracks *str
 	    ps__vector_reserve(stream->branches, stream->branch_count, stream->branch_count + 1,
 	                       &stream->branch_room, sizeof *branches);
 	if (!branches)
-		return complain_memory();
+		return tracks_complain_memory();
 	stream->branches = branches;
 	struct tool_branch *branch = &branches[stream->branch_count];
 	*branch = (struct tool_branch){.stream = stream->all.stream, .thread = thread};
@@ -170,7 +171,7 @@ struct tool_stream_tracks *tool_tracks_of(struct tool_tracks *tracks, size_t str
 {
 	const struct ps__log_source *source = &tracks->log->reader->sources[stream];
 
-	if (!tracks->streams && allocate(tracks) < 0)
+	if (!tracks->streams && tracks_allocate(tracks) < 0)
 		return NULL;
 	struct tool_stream_tracks *each = &tracks->streams[stream];
 	each->all.stream = stream;
@@ -186,7 +187,7 @@ struct tool_stream_tracks *tool_tracks_of(struct tool_tracks *tracks, size_t str
 }
 
 /* The part of a value's status that a counter's name tells: 0 for plain counts. */
-static size_t kind_of(const struct tool_branch *branch, const struct ps_value *value)
+static size_t branch_kind(const struct tool_branch *branch, const struct ps_value *value)
 {
 	size_t kind = value->status == PS_STATUS_COUNTED  ? 0
 	              : value->status == PS_STATUS_SCALED ? 1
@@ -208,7 +209,7 @@ static uint64_t add_counter(struct tool_tracks *tracks, const struct tool_branch
 	struct ps__buffer name = {0};
 
 	ps__buffer_add(&name, "%s%s%s%s", tracks->log->events.names[event], *look.unit ? ", " : "",
-	               look.unit, words[kind_of(branch, value)]);
+	               look.unit, words[branch_kind(branch, value)]);
 	if (value->flags & PS_VALUE_USER_ONLY)
 		ps__buffer_add(&name, ", user space");
 	const struct ps__trace_track track = {.kind = PS__TRACE_COUNTER,
@@ -230,7 +231,7 @@ void tool_tracks_count(struct tool_tracks *tracks, struct tool_branch *branch, u
 		if (!ps__known_has_number(value->status))
 			continue;
 		uint64_t *track =
-		    &branch->counters[event * TOOL_COUNTER_KINDS + kind_of(branch, value)];
+		    &branch->counters[event * TOOL_COUNTER_KINDS + branch_kind(branch, value)];
 		if (!*track)
 			*track = add_counter(tracks, branch, event, value);
 		const struct ps__look look = tracks->log->looks[event];

@@ -11,7 +11,7 @@
 #include <perfsage.h>
 #include <unistd.h>
 
-static void metrics_load(const char *path)
+static void metrics_load_path(const char *path)
 {
 	if (ps_metric_load(path) != PS_OK)
 		tool_complain_detail();
@@ -24,8 +24,8 @@ void tool_metrics_load(void)
 	char path[PATH_MAX];
 
 	if (tool_find_installed(PS_PKGDATADIR, "metrics", path, sizeof path))
-		metrics_load(path);
-	metrics_load(NULL);
+		metrics_load_path(path);
+	metrics_load_path(NULL);
 }
 
 static void metrics_keep_nearest(const char *word, const char *name, const char **nearest)

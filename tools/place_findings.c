@@ -17,7 +17,7 @@
 /* Tasks that took a smaller part in sharing aren't named. */
 #define LEAST_PART 100
 
-static void say(struct ps__buffer *sentence, size_t width, struct ps__buffer *out)
+static void sentence_say(struct ps__buffer *sentence, size_t width, struct ps__buffer *out)
 {
 	tool_paragraph(out, ps__buffer_text(sentence), 0, width);
 	ps__buffer_restart(sentence);
@@ -44,12 +44,12 @@ static uint32_t tid_of(const struct place_run *run, size_t task)
 	return tool_slices_task(run->slices, task)->tid;
 }
 
-static size_t least(size_t one, size_t other)
+static size_t findings_least(size_t one, size_t other)
 {
 	return one < other ? one : other;
 }
 
-static int number_of(const struct ps_component *component)
+static int findings_number_of(const struct ps_component *component)
 {
 	return ps_component_os_id(component) >= 0 ? ps_component_os_id(component)
 	                                          : ps_component_logical_id(component);
@@ -61,7 +61,7 @@ static void say_numbers(const struct ps_component *component, struct ps__buffer 
 	size_t threads = ps_component_thread_count(component);
 
 	if (ps_component_type(component) == PS_COMPONENT_THREAD)
-		ps__buffer_add(out, "%d", number_of(component));
+		ps__buffer_add(out, "%d", findings_number_of(component));
 	for (size_t i = 0; i < threads && ps_component_type(component) != PS_COMPONENT_THREAD; i++)
 		ps__buffer_add(out, "%s%d", i == 0 ? "" : "+",
 		               ps_thread_cpu(ps_component_thread_at(component, i)));
@@ -85,7 +85,8 @@ static bool is_same_kind(const struct ps_component *one, const struct ps_compone
 }
 
 /* How many tasks took a part in it that matters: the first ones. */
-static size_t count_members(const struct place_run *run, const struct place_finding *finding)
+static size_t finding_count_members(const struct place_run *run,
+                                    const struct place_finding *finding)
 {
 	const struct place_part *members = &run->sums.members[finding->first_member];
 	size_t count = 0;
@@ -116,7 +117,7 @@ static bool mask_has_idle(const struct place_run *run, const struct place_findin
 static void say_reason(const struct place_run *run, const struct place_finding *finding,
                        struct ps__buffer *out)
 {
-	size_t could = 0, count = count_members(run, finding);
+	size_t could = 0, count = finding_count_members(run, finding);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct place_part *part = &run->sums.members[finding->first_member + i];
@@ -136,8 +137,9 @@ static void say_reason(const struct place_run *run, const struct place_finding *
 static void say_finding(const struct place_run *run, const struct place_finding *finding,
                         struct ps__buffer *out)
 {
-	size_t count = count_members(run, finding), members = least(count, MOST_NAMES);
-	size_t idles = least(finding->idle_count, MOST_NAMES);
+	size_t count = finding_count_members(run, finding),
+	       members = findings_least(count, MOST_NAMES);
+	size_t idles = findings_least(finding->idle_count, MOST_NAMES);
 
 	ps__buffer_add(out, "Tasks ");
 	for (size_t i = 0; i < members; i++) {
@@ -205,7 +207,7 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 		if (run->sums.findings[shown].ns < least_ns)
 			break;
 		say_finding(run, &run->sums.findings[shown], &sentence);
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	}
 	for (size_t i = shown; i < count; i++)
 		rest_ns += run->sums.findings[i].ns;
@@ -223,7 +225,7 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 		               "%s\"Idle\": no task of this program ran or waited for "
 		               "its turn there. Other programs are not seen.",
 		               rest_ns ? " " : "");
-	say(&sentence, width, out);
+	sentence_say(&sentence, width, out);
 	ps__buffer_clear(&sentence);
 }
 
@@ -255,7 +257,7 @@ static void show_leaves(const struct place_run *run, size_t width, struct ps__bu
 		               tid_of(run, (size_t)(most - run->sums.tasks)),
 		               (unsigned long long)most->leaves);
 	ps__buffer_add(&sentence, ".");
-	say(&sentence, width, out);
+	sentence_say(&sentence, width, out);
 	ps__buffer_clear(&sentence);
 }
 
@@ -271,14 +273,14 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 			continue;
 		tool_put(&sentence, intent->variables[i].error);
 		ps__buffer_add(&sentence, ".");
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	}
 	if (intent->places.refused.count) {
 		ps__buffer_add(&sentence,
 		               "%s names CPUs that the program may not use: ", intent->places_of);
 		tool_cpus_show(&intent->places.refused, &sentence);
 		ps__buffer_add(&sentence, ".");
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	}
 	for (size_t i = 0; i < run->sums.task_count; i++) {
 		known_masks += place_mask_of(run, i) != NULL;
@@ -297,7 +299,7 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 		ps__buffer_add(&sentence, "%zu of %zu tasks were seen bound to a place of %s.",
 		               bound, run->sums.task_count, intent->places_of);
 	if (sentence.length)
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	ps__buffer_clear(&sentence);
 }
 
@@ -335,7 +337,7 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 			ps__buffer_add(&sentence,
 			               " A larger --memory keeps more, 32 bytes for each "
 			               "record.");
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	}
 	tool_cpus_clear(&cpus);
 	ps__buffer_clear(&sentence);
@@ -347,10 +349,10 @@ static void show_left(const struct place_run *run, size_t width, struct ps__buff
 
 	tool_slices_say_left(run->slices, &sentence);
 	if (sentence.length)
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	tool_slices_say_hidden(run->slices, &sentence);
 	if (sentence.length)
-		say(&sentence, width, out);
+		sentence_say(&sentence, width, out);
 	ps__buffer_clear(&sentence);
 }
 

@@ -39,8 +39,8 @@ static void json_add_intent(struct ps__json *json, const struct place_intent *in
 }
 
 /* A component's number; null if it has none. */
-static void json_add_number(struct ps__json *json, const char *key,
-                            const struct ps_component *component)
+static void json_add_number_of(struct ps__json *json, const char *key,
+                               const struct ps_component *component)
 {
 	if (component)
 		ps__json_add_integer(json, key, ps_component_logical_id(component));
@@ -55,10 +55,12 @@ static void json_add_share(struct ps__json *json, const struct place_share *shar
 
 	ps__json_open_line(json, NULL, '{');
 	ps__json_add_integer(json, "cpu", share->cpu);
-	json_add_number(json, "core",
-	                is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_CORE, 1) : NULL);
-	json_add_number(json, "numa",
-	                is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_NUMA, 1) : NULL);
+	json_add_number_of(json, "core",
+	                   is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_CORE, 1)
+	                              : NULL);
+	json_add_number_of(json, "numa",
+	                   is_in_tree ? ps_component_ancestor(component, PS_COMPONENT_NUMA, 1)
+	                              : NULL);
 	ps__json_add_unsigned(json, "run_ns", share->run_ns);
 	ps__json_close_line(json, '}');
 }

@@ -17,8 +17,8 @@ static int compare_events(const void *one, const void *other)
 	return a->ns != b->ns ? place_compare(a->ns, b->ns) : a->is_begin - b->is_begin;
 }
 
-static void add_events(struct place_sweep *sweep, const struct place_segment *segments,
-                       size_t count, enum place_kind kind)
+static void sweep_add_events(struct place_sweep *sweep, const struct place_segment *segments,
+                             size_t count, enum place_kind kind)
 {
 	for (size_t i = 0; i < count; i++) {
 		sweep->events[sweep->event_count++] =
@@ -131,9 +131,9 @@ static int sweep_create(struct place_sweep *sweep, const struct place_input *inp
 	name_spots(sweep, segments);
 	add_entries(sweep, sweep->threads, segments->stays, segments->stay_count);
 	add_entries(sweep, sweep->cores, segments->runs, segments->run_count);
-	add_events(sweep, segments->stays, segments->stay_count, PLACE_STAY);
-	add_events(sweep, segments->runs, segments->run_count, PLACE_RUN);
-	add_events(sweep, sweep->holes, sweep->hole_count, PLACE_HOLE);
+	sweep_add_events(sweep, segments->stays, segments->stay_count, PLACE_STAY);
+	sweep_add_events(sweep, segments->runs, segments->run_count, PLACE_RUN);
+	sweep_add_events(sweep, sweep->holes, sweep->hole_count, PLACE_HOLE);
 	qsort(sweep->events, sweep->event_count, sizeof *sweep->events, compare_events);
 	return PS_OK;
 }

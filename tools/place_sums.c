@@ -84,7 +84,7 @@ static void add_segments(struct place_sums *sums, const struct place_input *inpu
 	}
 }
 
-static int compare_numbers(int one, int other)
+static int sums_compare_numbers(int one, int other)
 {
 	return (one > other) - (one < other);
 }
@@ -96,7 +96,7 @@ static int compare_task_threads(const void *one, const void *other)
 	if (a->task != b->task)
 		return place_compare(a->task, b->task);
 	return a->thread != b->thread ? place_compare(a->thread, b->thread)
-	                              : compare_numbers(a->cpu, b->cpu);
+	                              : sums_compare_numbers(a->cpu, b->cpu);
 }
 
 static int compare_shares(const void *one, const void *other)
@@ -106,7 +106,7 @@ static int compare_shares(const void *one, const void *other)
 	if (a->run_ns != b->run_ns)
 		return place_compare(b->run_ns, a->run_ns);
 	return a->thread != b->thread ? (a->thread > b->thread ? 1 : -1)
-	                              : compare_numbers(a->cpu, b->cpu);
+	                              : sums_compare_numbers(a->cpu, b->cpu);
 }
 
 /* Adds up the runs, which are left sorted by task and hardware thread. */
@@ -133,8 +133,8 @@ static void add_shares(struct place_sums *sums, const struct place_input *input,
 		      sizeof *sums->shares, compare_shares);
 }
 
-static bool make_room(struct place_sums *sums, const struct place_input *input,
-                      struct place_segments *segments)
+static bool sums_make_room(struct place_sums *sums, const struct place_input *input,
+                           struct place_segments *segments)
 {
 	sums->tasks = ps__os_calloc(input->task_count + 1, sizeof *sums->tasks);
 	sums->shares = ps__os_calloc(input->span_count + 1, sizeof *sums->shares);
@@ -146,7 +146,7 @@ static bool make_room(struct place_sums *sums, const struct place_input *input,
 static int sums_fill(struct place_sums *sums, const struct place_input *input,
                      struct place_span *spans, struct place_segments *segments)
 {
-	if (!spans || !make_room(sums, input, segments))
+	if (!spans || !sums_make_room(sums, input, segments))
 		return ps__fail_memory("the placement of tasks");
 	for (size_t i = 0; i < input->span_count; i++)
 		spans[i] = input->spans[i];

@@ -291,18 +291,18 @@ static int parse_list(struct parser *parser)
 }
 
 /* What an abstract name divides the tree by. */
-static const struct ps_component *find_thread(const struct ps_component *thread)
+static const struct ps_component *place_find_thread(const struct ps_component *thread)
 {
 	return thread;
 }
 
-static const struct ps_component *find_core(const struct ps_component *thread)
+static const struct ps_component *place_find_core(const struct ps_component *thread)
 {
 	return ps_component_ancestor(thread, PS_COMPONENT_CORE, 1);
 }
 
 /* The cache of the last level is the outermost one. */
-static const struct ps_component *find_cache(const struct ps_component *thread)
+static const struct ps_component *place_find_cache(const struct ps_component *thread)
 {
 	const struct ps_component *last = NULL, *cache = thread;
 
@@ -311,12 +311,12 @@ static const struct ps_component *find_cache(const struct ps_component *thread)
 	return last;
 }
 
-static const struct ps_component *find_node(const struct ps_component *thread)
+static const struct ps_component *place_find_node(const struct ps_component *thread)
 {
 	return ps_component_ancestor(thread, PS_COMPONENT_NUMA, 1);
 }
 
-static const struct ps_component *find_package(const struct ps_component *thread)
+static const struct ps_component *place_find_package(const struct ps_component *thread)
 {
 	return ps_component_ancestor(thread, PS_COMPONENT_PACKAGE, 1);
 }
@@ -327,8 +327,9 @@ struct abstract {
 };
 
 static const struct abstract abstracts[] = {
-    {"threads", find_thread},    {"cores", find_core},      {"ll_caches", find_cache},
-    {"numa_domains", find_node}, {"sockets", find_package},
+    {"threads", place_find_thread},  {"cores", place_find_core},
+    {"ll_caches", place_find_cache}, {"numa_domains", place_find_node},
+    {"sockets", place_find_package},
 };
 
 static int add_abstract(struct parser *parser, const struct abstract *abstract, size_t most)

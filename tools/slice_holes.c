@@ -60,8 +60,8 @@ void tool_hole_note_on(struct tool_slices *slices, int cpu, const struct tool_ta
 	on[cpu] = task ? task->index + 1 : 0;
 }
 
-static struct tool_hole clip(const struct tool_slices *slices,
-                             const struct tool_slice_record *record)
+static struct tool_hole hole_clip(const struct tool_slices *slices,
+                                  const struct tool_slice_record *record)
 {
 	uint64_t begin_ns = record->time_ns, end_ns = record->extra;
 
@@ -92,7 +92,7 @@ const struct tool_hole *tool_hole_add(struct tool_slices *slices,
 	}
 	slices->holes = holes;
 	struct tool_hole *hole = &holes[slices->hole_count];
-	*hole = clip(slices, record);
+	*hole = hole_clip(slices, record);
 	uint64_t covered_ns = tool_hole_last_end(slices, hole->cpu, hole->begin_ns, hole->end_ns);
 	hole->new_ns = covered_ns ? covered_ns : hole->begin_ns;
 	if (slices->hole_count++ && hole[-1].latest_ns > hole->end_ns)

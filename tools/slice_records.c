@@ -27,7 +27,7 @@ static size_t index_of(int cpu, enum tool_ring ring)
 	return 2 * (size_t)(cpu + 1) + (ring == TOOL_RING_SESSION);
 }
 
-static int cpu_of(size_t index)
+static int slice_cpu_of(size_t index)
 {
 	return (int)(index / 2) - 1;
 }
@@ -49,7 +49,7 @@ static struct tool_stream *find_stream(struct tool_slice_records *records, int c
 	return &records->streams[index];
 }
 
-static bool make_room(struct tool_slice_records *records, struct tool_stream *stream)
+static bool slice_make_room(struct tool_slice_records *records, struct tool_stream *stream)
 {
 	size_t count = stream->count / BLOCK;
 
@@ -73,7 +73,7 @@ void tool_slice_records_limit(struct tool_slice_records *records, size_t mib)
 }
 
 /* A record is written a little after its time was taken, and an interrupt may write one between. */
-static void append(struct tool_stream *stream, const struct tool_slice_record *record)
+static void slice_append(struct tool_stream *stream, const struct tool_slice_record *record)
 {
 	size_t at = stream->count++;
 
@@ -90,8 +90,8 @@ static bool add_of(struct tool_slice_records *records, enum tool_ring ring,
 	if (records->is_full)
 		return false;
 	struct tool_stream *stream = find_stream(records, record->cpu, ring);
-	if (stream && make_room(records, stream)) {
-		append(stream, record);
+	if (stream && slice_make_room(records, stream)) {
+		slice_append(stream, record);
 		return true;
 	}
 	records->is_full = true;
@@ -153,7 +153,7 @@ static bool is_earlier(const struct tool_slice_records *records, size_t one, siz
 }
 
 /* Puts the stream at this place of the heap below those that are earlier. */
-static void sink(struct tool_slice_records *records, size_t at)
+static void slice_sink(struct tool_slice_records *records, size_t at)
 {
 	for (;;) {
 		size_t first = at;
@@ -237,7 +237,7 @@ int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns
 			records->heap[records->heap_count++] = i;
 	}
 	for (size_t i = records->heap_count; i > 0; i--)
-		sink(records, i - 1);
+		slice_sink(records, i - 1);
 	return PS_OK;
 }
 
@@ -253,12 +253,12 @@ const struct tool_slice_record *tool_slice_records_next(struct tool_slice_record
 	else
 		records->tail = (struct tool_slice_record){.time_ns = stream->last_ns,
 		                                           .extra = records->end_ns,
-		                                           .cpu = cpu_of(index),
+		                                           .cpu = slice_cpu_of(index),
 		                                           .kind = TOOL_RECORD_HOLE};
 	stream->next++;
-	if (stream->next >= stream->count + (records->has_tail && cpu_of(index) >= 0))
+	if (stream->next >= stream->count + (records->has_tail && slice_cpu_of(index) >= 0))
 		records->heap[0] = records->heap[--records->heap_count];
-	sink(records, 0);
+	slice_sink(records, 0);
 	return record;
 }
 
@@ -287,7 +287,7 @@ static struct tool_slice_record begin_record(const struct ps_record *record,
 	                                  .kind = (uint16_t)kind};
 }
 
-static void hear_switch(void *context, const struct ps_session_record *heard)
+static void slice_hear_switch(void *context, const struct ps_session_record *heard)
 {
 	uint16_t misc = heard->record->misc;
 	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_IN);
@@ -299,7 +299,7 @@ static void hear_switch(void *context, const struct ps_session_record *heard)
 }
 
 /* The time of the record is that of the new task's creation; the CPU is its creator's. */
-static void hear_fork(void *context, const struct ps_session_record *heard)
+static void slice_hear_fork(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_FORK);
 
@@ -307,21 +307,21 @@ static void hear_fork(void *context, const struct ps_session_record *heard)
 	tool_slice_records_add(context, &record);
 }
 
-static void hear_exit(void *context, const struct ps_session_record *heard)
+static void slice_hear_exit(void *context, const struct ps_session_record *heard)
 {
 	const struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_EXIT);
 
 	tool_slice_records_add(context, &record);
 }
 
-static void hear_mapped(void *context, const struct ps_session_record *heard)
+static void slice_hear_mapped(void *context, const struct ps_session_record *heard)
 {
 	const struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_MAPPED);
 
 	tool_slice_records_add(context, &record);
 }
 
-static void hear_name(void *context, const struct ps_session_record *heard)
+static void slice_hear_name(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_records *records = context;
 	bool is_exec = heard->record->misc & PERF_RECORD_MISC_COMM_EXEC;
@@ -335,7 +335,7 @@ static void hear_name(void *context, const struct ps_session_record *heard)
 	tool_slice_records_add(records, &record);
 }
 
-static void hear_sample(void *context, const struct ps_session_record *heard)
+static void slice_hear_sample(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_COUNT);
 
@@ -358,7 +358,7 @@ void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_r
 	add_of(records, ring, &record);
 }
 
-static void hear_lost(void *context, const struct ps_session_record *heard)
+static void slice_hear_lost(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_records *records = context;
 	const struct ps_record *record = heard->record;
@@ -373,11 +373,11 @@ struct ps_listener tool_slice_records_listener(struct tool_slice_records *record
 {
 	return (struct ps_listener){.size = sizeof(struct ps_listener),
 	                            .context = records,
-	                            .sample = hear_sample,
-	                            .mmap = hear_mapped,
-	                            .comm = hear_name,
-	                            .fork = hear_fork,
-	                            .exit = hear_exit,
-	                            .switched = hear_switch,
-	                            .lost = hear_lost};
+	                            .sample = slice_hear_sample,
+	                            .mmap = slice_hear_mapped,
+	                            .comm = slice_hear_name,
+	                            .fork = slice_hear_fork,
+	                            .exit = slice_hear_exit,
+	                            .switched = slice_hear_switch,
+	                            .lost = slice_hear_lost};
 }

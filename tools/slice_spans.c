@@ -9,15 +9,15 @@
  */
 #include "tools/slice_tasks.h"
 
-static uint64_t find_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
-                         uint64_t end_ns)
+static uint64_t span_find_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
+                              uint64_t end_ns)
 {
 	uint64_t found = tool_hole_last_end(slices, cpu, begin_ns, end_ns);
 
 	return found ? found : end_ns;
 }
 
-static bool has_counts(const struct tool_slices *slices, const struct tool_task *task)
+static bool span_has_counts(const struct tool_slices *slices, const struct tool_task *task)
 {
 	for (size_t event = 0; event < slices->events; event++) {
 		if (task->now.counts[event])
@@ -26,7 +26,7 @@ static bool has_counts(const struct tool_slices *slices, const struct tool_task 
 	return false;
 }
 
-static void add_on(struct tool_slices *slices, struct tool_task *task, struct tool_span *span)
+static void span_add_on(struct tool_slices *slices, struct tool_task *task, struct tool_span *span)
 {
 	struct tool_task_now *now = &task->now;
 
@@ -54,12 +54,12 @@ static void end_span(struct tool_slices *slices, struct tool_task *task, enum to
 	                         .cpu = -1,
 	                         .from_cpu = -1};
 
-	if (end_ns <= span.begin_ns && !(kind == TOOL_SPAN_ON && has_counts(slices, task)))
+	if (end_ns <= span.begin_ns && !(kind == TOOL_SPAN_ON && span_has_counts(slices, task)))
 		return;
 	task->sums_ns[kind] += end_ns - span.begin_ns;
 	task->end_ns = task->now.since_ns = end_ns;
 	if (kind == TOOL_SPAN_ON)
-		add_on(slices, task, &span);
+		span_add_on(slices, task, &span);
 	else if (kind == TOOL_SPAN_UNKNOWN)
 		task->now.from_cpu = -1;
 	if (slices->result == PS_OK && slices->play->visit)
@@ -90,7 +90,7 @@ static void settle_first(struct tool_task *task, uint64_t time_ns)
 }
 
 /* It was off until now. */
-static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+static void span_be_off(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	struct tool_task_now *now = &task->now;
 
@@ -98,14 +98,15 @@ static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t 
 	if (now->kind == TOOL_SPAN_ON) {
 		uint64_t from =
 		    tool_hole_first_begin(slices, now->cpu, now->since_ns, time_ns, now->since_ns);
-		uint64_t to = find_end(slices, now->cpu, now->since_ns, time_ns);
+		uint64_t to = span_find_end(slices, now->cpu, now->since_ns, time_ns);
 		pass_hole(slices, task, from, to);
 		now->kind = TOOL_SPAN_OFF;
 	}
 	uint64_t since_ns = now->since_ns;
 	uint64_t from = tool_hole_first_begin(slices, TOOL_CPU_ANY, since_ns, time_ns, time_ns);
 	if (from < time_ns) {
-		pass_hole(slices, task, from, find_end(slices, TOOL_CPU_ANY, since_ns, time_ns));
+		pass_hole(slices, task, from,
+		          span_find_end(slices, TOOL_CPU_ANY, since_ns, time_ns));
 		now->kind = TOOL_SPAN_OFF;
 	}
 	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
@@ -113,21 +114,21 @@ static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t 
 
 /* Another one is on the CPU where this one was: a record of it is missing, and no hole tells why.
  * So it is not known how long it was there. */
-static void doubt(struct tool_slices *slices, struct tool_task *task)
+static void span_doubt(struct tool_slices *slices, struct tool_task *task)
 {
 	if (task->has_exited || task->now.kind != TOOL_SPAN_ON)
 		return;
-	if (has_counts(slices, task))
+	if (span_has_counts(slices, task))
 		end_span(slices, task, TOOL_SPAN_ON, task->now.since_ns, TOOL_END_HOLE);
 	task->now.kind = TOOL_SPAN_UNKNOWN;
 }
 
-static void begin_on(struct tool_slices *slices, struct tool_task *task, int cpu)
+static void span_begin_on(struct tool_slices *slices, struct tool_task *task, int cpu)
 {
 	struct tool_task *other = tool_hole_find_on(slices, cpu);
 
 	if (other && other != task)
-		doubt(slices, other);
+		span_doubt(slices, other);
 	task->now.kind = TOOL_SPAN_ON;
 	task->now.cpu = cpu;
 	tool_hole_note_on(slices, cpu, task);
@@ -156,15 +157,15 @@ void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu
 		/* It was there all the time: else there were a record, or a hole. */
 		if (has_hole)
 			end_span(slices, task, TOOL_SPAN_UNKNOWN,
-			         find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
+			         span_find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
 	} else if (!was_on || now->cpu != cpu || has_hole) {
-		uint64_t to = find_end(slices, cpu, now->since_ns, time_ns);
+		uint64_t to = span_find_end(slices, cpu, now->since_ns, time_ns);
 		uint64_t from =
 		    tool_hole_first_begin(slices, suspect, now->since_ns, time_ns, now->since_ns);
 		pass_hole(slices, task, from < to ? from : to, to);
 	}
 	now->is_first = false;
-	begin_on(slices, task, cpu);
+	span_begin_on(slices, task, cpu);
 }
 
 void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
@@ -175,8 +176,8 @@ void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu,
 	if (now->kind == TOOL_SPAN_ON && now->cpu == cpu &&
 	    tool_hole_last_end(slices, cpu, now->since_ns, time_ns) == 0)
 		return;
-	be_off(slices, task, time_ns);
-	begin_on(slices, task, cpu);
+	span_be_off(slices, task, time_ns);
+	span_begin_on(slices, task, cpu);
 }
 
 void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns,

@@ -9,8 +9,8 @@
 
 #define LEAST_PLACES 64
 
-static size_t *find_place(const struct tool_slices *slices, size_t *places, size_t room,
-                          uint32_t tid)
+static size_t *tasks_find_place(const struct tool_slices *slices, size_t *places, size_t room,
+                                uint32_t tid)
 {
 	size_t at = (tid * (size_t)0x9E3779B1u) & (room - 1);
 
@@ -23,7 +23,7 @@ struct tool_task *tool_task_find(const struct tool_slices *slices, uint32_t tid)
 {
 	if (!slices->place_room)
 		return NULL;
-	size_t place = *find_place(slices, slices->places, slices->place_room, tid);
+	size_t place = *tasks_find_place(slices, slices->places, slices->place_room, tid);
 	return place ? &slices->tasks[place - 1] : NULL;
 }
 
@@ -40,7 +40,7 @@ static bool reserve_places(struct tool_slices *slices)
 	if (!places)
 		return false;
 	for (size_t i = 0; i < slices->task_count; i++)
-		*find_place(slices, places, room, slices->tasks[i].tid) = i + 1;
+		*tasks_find_place(slices, places, room, slices->tasks[i].tid) = i + 1;
 	ps__os_free(slices->places);
 	slices->places = places;
 	slices->place_room = room;
@@ -82,6 +82,6 @@ struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32
 	                                   .cpu = -1,
 	                                   .from_cpu = -1,
 	                                   .counts = counts + slices->events}};
-	*find_place(slices, slices->places, slices->place_room, tid) = ++slices->task_count;
+	*tasks_find_place(slices, slices->places, slices->place_room, tid) = ++slices->task_count;
 	return task;
 }

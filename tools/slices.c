@@ -115,7 +115,7 @@ static uint64_t last_of(const struct tool_slices *slices, const struct tool_task
 }
 
 /* Another task gets its number at this time at the latest, so it has ended. */
-static void replace(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+static void slices_replace(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	if (!task->has_exited || task->is_hidden)
 		tool_task_finish(slices, task, time_ns);
@@ -126,7 +126,8 @@ static void replace(struct tool_slices *slices, struct tool_task *task, uint64_t
 
 /* A task without a record of its creation was there before, unless that may have been lost: then it
  * is known from here on, or from the end of the hole if it was on the CPU since. */
-static struct tool_task *meet(struct tool_slices *slices, const struct tool_slice_record *record)
+static struct tool_task *slices_meet(struct tool_slices *slices,
+                                     const struct tool_slice_record *record)
 {
 	struct tool_task *before = tool_task_find(slices, record->tid);
 	bool is_lost = before || slices->hole_count > 0;
@@ -141,7 +142,7 @@ static struct tool_task *meet(struct tool_slices *slices, const struct tool_slic
 	if (before && begin_ns < before->end_ns)
 		begin_ns = before->end_ns;
 	if (before)
-		replace(slices, before, begin_ns);
+		slices_replace(slices, before, begin_ns);
 	struct tool_task *task = tool_task_add(slices, record->pid, record->tid, begin_ns);
 	if (!task)
 		return NULL;
@@ -152,11 +153,12 @@ static struct tool_task *meet(struct tool_slices *slices, const struct tool_slic
 
 /* The kernel takes the events from a task before it writes EXIT: what comes later is another
  * task's. */
-static struct tool_task *find(struct tool_slices *slices, const struct tool_slice_record *record)
+static struct tool_task *slices_find(struct tool_slices *slices,
+                                     const struct tool_slice_record *record)
 {
 	struct tool_task *task = tool_task_find(slices, record->tid);
 
-	return task && !task->has_exited ? task : meet(slices, record);
+	return task && !task->has_exited ? task : slices_meet(slices, record);
 }
 
 static void play_fork(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -168,7 +170,7 @@ static void play_fork(struct tool_slices *slices, const struct tool_slice_record
 	/* /proc may have listed it already. */
 	bool is_listed = task && task->now.is_first && task->now.read_ns;
 	if (task && !is_listed)
-		replace(slices, task, record->time_ns);
+		slices_replace(slices, task, record->time_ns);
 	if (!is_listed)
 		task = tool_task_add(slices, record->pid, record->tid, record->time_ns);
 	if (!task)
@@ -200,9 +202,9 @@ static void play_exec(struct tool_slices *slices, const struct tool_slice_record
 		bool is_known = task || (slices->play->exec_pid == (pid_t)record->tid);
 		end_executor(slices, record);
 		if (task)
-			replace(slices, task, record->time_ns);
+			slices_replace(slices, task, record->time_ns);
 		task = is_known ? tool_task_add(slices, record->pid, record->tid, record->time_ns)
-		                : meet(slices, record);
+		                : slices_meet(slices, record);
 	}
 	if (!task)
 		return;
@@ -261,7 +263,7 @@ static void play_ran(struct tool_slices *slices, const struct tool_slice_record 
 /* What the task itself wrote where it was. */
 static void play_own(struct tool_slices *slices, const struct tool_slice_record *record)
 {
-	struct tool_task *task = find(slices, record);
+	struct tool_task *task = slices_find(slices, record);
 
 	if (!task)
 		return;

@@ -172,7 +172,7 @@ static bool metrics_lack_time(const char *name, const struct ps_metric_value *va
 
 /* Only what is known is shown: a ratio of events that were not counted is
  * none. */
-static int metrics_keep(const char *name, void *context)
+static int metrics_keep_known(const char *name, void *context)
 {
 	struct stat_metrics *metrics = context;
 	struct ps_metric_value value;
@@ -210,7 +210,7 @@ void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *
 	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
 	const struct tool_names *asked = &options->metrics;
 	if (asked->count == 0 && !options->look.hides_metrics)
-		ps_metric_for_each(root, metrics_keep, metrics);
+		ps_metric_for_each(root, metrics_keep_known, metrics);
 	if (asked->count == 0 && is_for_people)
 		metrics_put_ipc_first(&metrics->names);
 	for (size_t index = 0; index < asked->count; index++)

@@ -72,7 +72,7 @@ static int take_output(struct timeline_options *options, const char *name)
 	return 0;
 }
 
-static int take_option(struct timeline_options *options, int key, const char *argument)
+static int timeline_take_option(struct timeline_options *options, int key, const char *argument)
 {
 	switch (key) {
 	case 'e':
@@ -110,7 +110,7 @@ static int complain_same(const struct timeline_options *options)
 }
 
 /* 1 to go on; else *status is that to end with. */
-static int parse(struct timeline_options *options, int argc, char **argv, int *status)
+static int timeline_parse(struct timeline_options *options, int argc, char **argv, int *status)
 {
 	const char *argument;
 	int key;
@@ -118,7 +118,7 @@ static int parse(struct timeline_options *options, int argc, char **argv, int *s
 	*status = TOOL_FAILED;
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
-		if (take_option(options, key, argument) < 0)
+		if (timeline_take_option(options, key, argument) < 0)
 			return 0;
 	}
 	if (key == TOOL_OPTIONS_HELP)
@@ -139,7 +139,7 @@ static int parse(struct timeline_options *options, int argc, char **argv, int *s
 }
 
 /* What was given to be shown goes out as it comes: the text need not fit into memory. */
-static int flush(struct timeline *timeline, bool is_end)
+static int timeline_flush(struct timeline *timeline, bool is_end)
 {
 	if (!is_end && timeline->text.length < FLUSH_BYTES)
 		return 0;
@@ -148,7 +148,7 @@ static int flush(struct timeline *timeline, bool is_end)
 	return tool_file_flush(&timeline->file);
 }
 
-static int visit(const struct tool_span *span, void *context)
+static int timeline_visit(const struct tool_span *span, void *context)
 {
 	struct timeline *timeline = context;
 	int result = timeline_sums_add(&timeline->sums, span);
@@ -164,10 +164,10 @@ static int visit(const struct tool_span *span, void *context)
 		timeline_json_add_span(timeline, span);
 	else
 		timeline_text_add_span(timeline, span);
-	return flush(timeline, false);
+	return timeline_flush(timeline, false);
 }
 
-static int visit_hole(const struct tool_hole *hole, void *context)
+static int timeline_visit_hole(const struct tool_hole *hole, void *context)
 {
 	struct timeline *timeline = context;
 
@@ -177,14 +177,14 @@ static int visit_hole(const struct tool_hole *hole, void *context)
 }
 
 /* -1 after a complaint; what can't be written is told when the file is finished. */
-static int play(struct timeline *timeline)
+static int timeline_play(struct timeline *timeline)
 {
 	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
 	                                      .end_ns = timeline->end_ns,
 	                                      .exec_pid = timeline->command_pid,
 	                                      .has_mappings = true,
-	                                      .visit = visit,
-	                                      .visit_hole = visit_hole,
+	                                      .visit = timeline_visit,
+	                                      .visit_hole = timeline_visit_hole,
 	                                      .context = timeline};
 
 	if (timeline_sums_create(&timeline->sums, (size_t)timeline->options.rows) != PS_OK)
@@ -199,11 +199,11 @@ static int play(struct timeline *timeline)
 	return result == PS_OK ? 0 : -1;
 }
 
-static int show(struct timeline *timeline)
+static int timeline_show(struct timeline *timeline)
 {
 	if (tool_slices_is_full(timeline->slices))
 		tool_complain("the memory for records is used up: what came after is not known");
-	if (play(timeline) < 0)
+	if (timeline_play(timeline) < 0)
 		return -1;
 	timeline_sums_close(&timeline->sums);
 	if (timeline->options.is_json) {
@@ -212,7 +212,7 @@ static int show(struct timeline *timeline)
 	} else {
 		timeline_text_add_sums(timeline);
 	}
-	return flush(timeline, true);
+	return timeline_flush(timeline, true);
 }
 
 /* Two names of one file are found out when it is open. */
@@ -236,7 +236,7 @@ static int record_and_show(struct timeline *timeline)
 	int status = timeline_record(timeline, &is_recorded);
 	if (is_recorded)
 		tool_file_begin(&timeline->file);
-	bool is_shown = is_recorded && show(timeline) == 0;
+	bool is_shown = is_recorded && timeline_show(timeline) == 0;
 	int closed = timeline_trace_close(timeline, is_shown);
 	if (is_shown || timeline->file.error)
 		closed |= tool_file_finish(&timeline->file, true);
@@ -245,7 +245,7 @@ static int record_and_show(struct timeline *timeline)
 	return (closed < 0 || !is_shown) && status == TOOL_OK ? TOOL_FAILED : status;
 }
 
-static int run(struct timeline *timeline)
+static int timeline_run_session(struct timeline *timeline)
 {
 	struct timeline_options *options = &timeline->options;
 	pid_t pid = (pid_t)options->pid;
@@ -267,10 +267,10 @@ int tool_timeline(int argc, char **argv)
 	    .options = {.rows = 10, .ring_kib = 512, .memory_mib = TOOL_SLICES_MEMORY_MIB}};
 	int status;
 
-	if (parse(&timeline.options, argc, argv, &status)) {
+	if (timeline_parse(&timeline.options, argc, argv, &status)) {
 		status = TOOL_FAILED;
 		if (tool_slices_create(&timeline.slices, timeline.options.events.count) == PS_OK)
-			status = run(&timeline);
+			status = timeline_run_session(&timeline);
 		else
 			tool_complain_detail();
 	}

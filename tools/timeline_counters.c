@@ -114,7 +114,7 @@ void timeline_counters_complain(const char *name, size_t others, int code, const
 	ps__buffer_clear(&remedy);
 }
 
-static void drop_event(struct timeline *timeline, size_t event)
+static void counters_drop_event(struct timeline *timeline, size_t event)
 {
 	struct timeline_counters *counters = timeline->counters;
 
@@ -128,7 +128,7 @@ static void drop_event(struct timeline *timeline, size_t event)
 	}
 }
 
-static void drop_all(struct timeline *timeline)
+static void counters_drop_all(struct timeline *timeline)
 {
 	struct timeline_counters *counters = timeline->counters;
 	struct ps__buffer why = {0};
@@ -143,7 +143,7 @@ static void drop_all(struct timeline *timeline)
 }
 
 /* An event that can't be counted on one CPU is not known: groups are alike everywhere. */
-static void open_groups(struct timeline *timeline)
+static void counters_open_groups(struct timeline *timeline)
 {
 	struct timeline_counters *counters = timeline->counters;
 	size_t ring_bytes = (size_t)timeline->options.ring_kib << 10;
@@ -155,9 +155,9 @@ static void open_groups(struct timeline *timeline)
 			break;
 		timeline_counters_close_cpus(counters);
 		if (opened == NO_SWITCHES)
-			drop_all(timeline);
+			counters_drop_all(timeline);
 		else
-			drop_event(timeline, opened);
+			counters_drop_event(timeline, opened);
 	}
 	ps_attr_destroy(leader);
 	for (size_t i = 0; i < counters->count; i++) {
@@ -168,7 +168,7 @@ static void open_groups(struct timeline *timeline)
 	}
 }
 
-static bool make_room(struct timeline *timeline)
+static bool counters_make_room(struct timeline *timeline)
 {
 	struct timeline_counters *counters = ps__os_calloc(1, sizeof *counters);
 	const struct ps__session_lists *lists = &timeline->session->lists;
@@ -198,7 +198,7 @@ int timeline_counters_open(struct timeline *timeline)
 		event->counter = NULL;
 		if (!attr)
 			continue;
-		if (!timeline->counters && !make_room(timeline)) {
+		if (!timeline->counters && !counters_make_room(timeline)) {
 			ps_attr_destroy(attr);
 			return tool_complain("out of memory"), -1;
 		}
@@ -207,6 +207,6 @@ int timeline_counters_open(struct timeline *timeline)
 		counters->events[counters->count++] = i;
 	}
 	if (timeline->counters)
-		open_groups(timeline);
+		counters_open_groups(timeline);
 	return 0;
 }

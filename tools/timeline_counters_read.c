@@ -49,8 +49,8 @@ static void note_times(struct timeline_counters *counters, struct timeline_switc
 	cpu->running_ns = running_ns;
 }
 
-static void hear_switch(struct timeline *timeline, struct timeline_switched *cpu,
-                        const struct ps_record *record)
+static void counters_hear_switch(struct timeline *timeline, struct timeline_switched *cpu,
+                                 const struct ps_record *record)
 {
 	struct timeline_counters *counters = timeline->counters;
 	const struct ps_record_counts *counts = &record->sample.counts;
@@ -71,8 +71,8 @@ static void hear_switch(struct timeline *timeline, struct timeline_switched *cpu
 }
 
 /* Several tasks may have left the CPU since the last sample. */
-static void hear_lost(struct timeline *timeline, struct timeline_switched *cpu,
-                      const struct ps_record *record)
+static void counters_hear_lost(struct timeline *timeline, struct timeline_switched *cpu,
+                               const struct ps_record *record)
 {
 	cpu->is_known = false;
 	tool_slices_note_hole(timeline->slices, cpu->cpu, cpu->time_ns, record->time,
@@ -88,9 +88,9 @@ static void read_ring(struct timeline *timeline, struct timeline_switched *cpu)
 		if (code == PS_EMISC)
 			cpu->is_known = false;
 		else if (record.type == PS_RECORD_SAMPLE)
-			hear_switch(timeline, cpu, &record);
+			counters_hear_switch(timeline, cpu, &record);
 		else if (record.type == PS_RECORD_LOST)
-			hear_lost(timeline, cpu, &record);
+			counters_hear_lost(timeline, cpu, &record);
 	}
 }
 
@@ -183,7 +183,7 @@ uint64_t timeline_counters_close(struct timeline *timeline)
 	return lost;
 }
 
-static bool know(const struct timeline *timeline, const struct tool_span *span)
+static bool counters_know_span(const struct timeline *timeline, const struct tool_span *span)
 {
 	const struct timeline_counters *counters = timeline->counters;
 
@@ -197,7 +197,7 @@ static bool know(const struct timeline *timeline, const struct tool_span *span)
 bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
                     const struct tool_span *span)
 {
-	return event->is_counted && !(event->is_counter && !know(timeline, span));
+	return event->is_counted && !(event->is_counter && !counters_know_span(timeline, span));
 }
 
 static bool is_lossy(const struct tool_task *task)
@@ -234,7 +234,7 @@ bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *
 
 void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span)
 {
-	if (span->kind != TOOL_SPAN_ON || know(timeline, span))
+	if (span->kind != TOOL_SPAN_ON || counters_know_span(timeline, span))
 		return;
 	timeline->sums.tasks[span->task->index].blind++;
 	if (timeline_counters_unknown(timeline) >= 0)

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Clocks and dummies never happen. */
-static bool happens(uint64_t config)
+static bool event_happens(uint64_t config)
 {
 	switch (config) {
 	case PERF_COUNT_SW_CPU_CLOCK:
@@ -35,7 +35,7 @@ static bool is_one_by_one(const struct ps__event *event)
 		return false;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
-		return happens(event->attr.config);
+		return event_happens(event->attr.config);
 	case PERF_TYPE_TRACEPOINT:
 	case PERF_TYPE_BREAKPOINT:
 		return true;
@@ -78,7 +78,7 @@ static bool is_uncountable(const char *name)
 }
 
 /* -1 after a complaint. */
-static int add_name(struct timeline *timeline, const char *name)
+static int timeline_add_name(struct timeline *timeline, const char *name)
 {
 	struct timeline_event *event = &timeline->events[timeline->event_count];
 	struct ps_attr *attr = NULL;
@@ -119,7 +119,7 @@ int timeline_events_add(struct timeline *timeline)
 	if (!timeline->events)
 		return tool_complain("out of memory"), -1;
 	for (size_t i = 0; i < names->count; i++) {
-		if (add_name(timeline, names->names[i]) < 0)
+		if (timeline_add_name(timeline, names->names[i]) < 0)
 			return -1;
 	}
 	return timeline_counters_open(timeline);

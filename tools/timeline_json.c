@@ -10,13 +10,13 @@
 static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "unknown"};
 static const char *const ends[] = {"switch", "exit", "hole", "open"};
 
-static void add_since(struct timeline *timeline, const char *key, uint64_t time_ns)
+static void timeline_json_add_since(struct timeline *timeline, const char *key, uint64_t time_ns)
 {
 	ps__json_add_unsigned(&timeline->json, key,
 	                      time_ns - tool_slices_begin_ns(timeline->slices));
 }
 
-static void add_cpu(struct ps__json *json, const char *key, int cpu)
+static void timeline_json_add_cpu(struct ps__json *json, const char *key, int cpu)
 {
 	if (cpu >= 0)
 		ps__json_add_integer(json, key, cpu);
@@ -24,8 +24,8 @@ static void add_cpu(struct ps__json *json, const char *key, int cpu)
 		ps__json_add_null(json, key);
 }
 
-static void add_count(struct timeline *timeline, const struct timeline_event *event,
-                      const uint64_t *counts, bool is_known)
+static void timeline_json_add_count(struct timeline *timeline, const struct timeline_event *event,
+                                    const uint64_t *counts, bool is_known)
 {
 	if (is_known)
 		ps__json_add_unsigned(&timeline->json, event->name, counts[event->index]);
@@ -33,23 +33,24 @@ static void add_count(struct timeline *timeline, const struct timeline_event *ev
 		ps__json_add_null(&timeline->json, event->name);
 }
 
-static void add_counts(struct timeline *timeline, const struct tool_span *span)
+static void timeline_json_add_counts(struct timeline *timeline, const struct tool_span *span)
 {
 	ps__json_open(&timeline->json, "counts", '{');
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		add_count(timeline, event, span->counts, timeline_knows(timeline, event, span));
+		timeline_json_add_count(timeline, event, span->counts,
+		                        timeline_knows(timeline, event, span));
 	}
 	ps__json_close(&timeline->json, '}');
 }
 
-static void add_sums(struct timeline *timeline, const struct tool_task *task)
+static void timeline_json_add_task_sums(struct timeline *timeline, const struct tool_task *task)
 {
 	ps__json_open(&timeline->json, "counts", '{');
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
 		bool is_known = timeline_knows_sum(timeline, event, task) != TIMELINE_NOT_KNOWN;
-		add_count(timeline, event, task->counts, is_known);
+		timeline_json_add_count(timeline, event, task->counts, is_known);
 	}
 	ps__json_close(&timeline->json, '}');
 }
@@ -74,18 +75,18 @@ void timeline_json_add_span(struct timeline *timeline, const struct tool_span *s
 	ps__json_add_unsigned(json, "task", span->task->index);
 	ps__json_add_unsigned(json, "tid", span->task->tid);
 	ps__json_add_string(json, "kind", kinds[span->kind]);
-	add_since(timeline, "begin_ns", span->begin_ns);
-	add_since(timeline, "end_ns", span->end_ns);
+	timeline_json_add_since(timeline, "begin_ns", span->begin_ns);
+	timeline_json_add_since(timeline, "end_ns", span->end_ns);
 	ps__json_add_string(json, "end", ends[span->end]);
 	if (span->kind == TOOL_SPAN_ON) {
 		ps__json_add_integer(json, "cpu", span->cpu);
-		add_cpu(json, "from_cpu", span->from_cpu);
-		add_counts(timeline, span);
+		timeline_json_add_cpu(json, "from_cpu", span->from_cpu);
+		timeline_json_add_counts(timeline, span);
 	}
 	ps__json_close_line(json, '}');
 }
 
-static void add_run(struct timeline *timeline)
+static void timeline_json_add_run(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 	uint64_t begin_ns = tool_slices_begin_ns(timeline->slices);
@@ -106,7 +107,7 @@ static void add_run(struct timeline *timeline)
 	ps__json_add_unsigned(json, "missed_tasks", timeline->losses.missed);
 }
 
-static void add_events(struct timeline *timeline)
+static void timeline_json_add_events(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 
@@ -123,7 +124,7 @@ static void add_events(struct timeline *timeline)
 	ps__json_close(json, ']');
 }
 
-static void add_cpus(struct timeline *timeline)
+static void timeline_json_add_cpus(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 
@@ -141,20 +142,20 @@ static void add_cpus(struct timeline *timeline)
 	ps__json_close(json, ']');
 }
 
-static void add_times(struct timeline *timeline, const struct tool_task *task)
+static void timeline_json_add_times(struct timeline *timeline, const struct tool_task *task)
 {
 	static const char *const keys[TOOL_SPAN_KINDS] = {"on_ns", "waiting_ns", "runnable_ns",
 	                                                  "off_ns", "unknown_ns"};
 	struct ps__json *json = &timeline->json;
 
-	add_since(timeline, "begin_ns", task->begin_ns);
-	add_since(timeline, "end_ns", task->end_ns);
+	timeline_json_add_since(timeline, "begin_ns", task->begin_ns);
+	timeline_json_add_since(timeline, "end_ns", task->end_ns);
 	ps__json_add_unsigned(json, "wall_ns", task->end_ns - task->begin_ns);
 	for (size_t kind = 0; kind < TOOL_SPAN_KINDS; kind++)
 		ps__json_add_unsigned(json, keys[kind], task->sums_ns[kind]);
 }
 
-static void add_parts(struct timeline *timeline, size_t index)
+static void timeline_json_add_parts(struct timeline *timeline, size_t index)
 {
 	struct ps__json *json = &timeline->json;
 	const struct timeline_sums *sums = &timeline->sums;
@@ -172,7 +173,7 @@ static void add_parts(struct timeline *timeline, size_t index)
 	ps__json_close(json, ']');
 }
 
-static void add_task(struct timeline *timeline, const struct tool_task *task)
+static void timeline_json_add_task(struct timeline *timeline, const struct tool_task *task)
 {
 	struct ps__json *json = &timeline->json;
 	const struct timeline_sums *sums = &timeline->sums;
@@ -190,17 +191,17 @@ static void add_task(struct timeline *timeline, const struct tool_task *task)
 	                                          : "known");
 	ps__json_add_bool(json, "has_exited", task->has_exited && !task->is_hidden);
 	ps__json_add_bool(json, "is_hidden", task->is_hidden);
-	add_times(timeline, task);
+	timeline_json_add_times(timeline, task);
 	ps__json_add_unsigned(json, "slices", task->slices);
 	ps__json_add_unsigned(json, "migrations", task->migrations);
 	ps__json_add_unsigned(json, "longest_off_ns", longest->end_ns - longest->begin_ns);
 	ps__json_add_bool(json, "is_whole", timeline_is_whole(timeline, task));
-	add_sums(timeline, task);
-	add_parts(timeline, task->index);
+	timeline_json_add_task_sums(timeline, task);
+	timeline_json_add_parts(timeline, task->index);
 	ps__json_close_line(json, '}');
 }
 
-static void add_waits(struct timeline *timeline)
+static void timeline_json_add_waits(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 
@@ -212,16 +213,16 @@ static void add_waits(struct timeline *timeline)
 		ps__json_add_unsigned(json, "tid",
 		                      tool_slices_task(timeline->slices, wait->task)->tid);
 		ps__json_add_string(json, "kind", kinds[wait->kind]);
-		add_since(timeline, "begin_ns", wait->begin_ns);
-		add_since(timeline, "end_ns", wait->end_ns);
-		add_cpu(json, "from_cpu", wait->from_cpu);
-		add_cpu(json, "to_cpu", wait->to_cpu);
+		timeline_json_add_since(timeline, "begin_ns", wait->begin_ns);
+		timeline_json_add_since(timeline, "end_ns", wait->end_ns);
+		timeline_json_add_cpu(json, "from_cpu", wait->from_cpu);
+		timeline_json_add_cpu(json, "to_cpu", wait->to_cpu);
 		ps__json_close_line(json, '}');
 	}
 	ps__json_close(json, ']');
 }
 
-static void add_moves(struct timeline *timeline)
+static void timeline_json_add_moves(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 
@@ -237,7 +238,7 @@ static void add_moves(struct timeline *timeline)
 	ps__json_close(json, ']');
 }
 
-static void add_holes(struct timeline *timeline)
+static void timeline_json_add_holes(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 
@@ -246,8 +247,8 @@ static void add_holes(struct timeline *timeline)
 		const struct tool_hole *hole = tool_slices_hole(timeline->slices, i);
 		ps__json_open_line(json, NULL, '{');
 		ps__json_add_integer(json, "cpu", hole->cpu);
-		add_since(timeline, "begin_ns", hole->begin_ns);
-		add_since(timeline, "end_ns", hole->end_ns);
+		timeline_json_add_since(timeline, "begin_ns", hole->begin_ns);
+		timeline_json_add_since(timeline, "end_ns", hole->end_ns);
 		if (hole->lost)
 			ps__json_add_unsigned(json, "lost", hole->lost);
 		else
@@ -263,15 +264,15 @@ void timeline_json_add_sums(struct timeline *timeline)
 
 	if (timeline->options.has_slices)
 		ps__json_close(json, ']');
-	add_run(timeline);
-	add_events(timeline);
-	add_cpus(timeline);
+	timeline_json_add_run(timeline);
+	timeline_json_add_events(timeline);
+	timeline_json_add_cpus(timeline);
 	ps__json_open(json, "tasks", '[');
 	for (size_t i = 0; i < tool_slices_task_count(timeline->slices); i++)
-		add_task(timeline, tool_slices_task(timeline->slices, i));
+		timeline_json_add_task(timeline, tool_slices_task(timeline->slices, i));
 	ps__json_close(json, ']');
-	add_waits(timeline);
-	add_moves(timeline);
-	add_holes(timeline);
+	timeline_json_add_waits(timeline);
+	timeline_json_add_moves(timeline);
+	timeline_json_add_holes(timeline);
 	ps__json_close(json, '}');
 }

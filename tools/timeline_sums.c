@@ -47,7 +47,7 @@ static struct timeline_cpu *find_cpu(struct timeline_sums *sums, int cpu)
 	return &cpus[at];
 }
 
-static struct timeline_task *find_task(struct timeline_sums *sums, size_t index)
+static struct timeline_task *sums_find_task(struct timeline_sums *sums, size_t index)
 {
 	struct timeline_task *tasks = ps__vector_reserve(sums->tasks, sums->task_count, index + 1,
 	                                                 &sums->task_room, sizeof *tasks);
@@ -60,7 +60,7 @@ static struct timeline_task *find_task(struct timeline_sums *sums, size_t index)
 	return &tasks[index];
 }
 
-static struct timeline_part *find_part(struct timeline_task *task, int cpu)
+static struct timeline_part *sums_find_part(struct timeline_task *task, int cpu)
 {
 	for (size_t i = 0; i < task->part_count; i++) {
 		if (task->parts[i].cpu == cpu)
@@ -163,12 +163,12 @@ static void go_on_waiting(struct timeline_task *task, const struct tool_span *sp
 	wait->end_ns = span->end_ns;
 }
 
-static int add_on(struct timeline_sums *sums, struct timeline_task *task,
-                  const struct tool_span *span)
+static int sums_add_on(struct timeline_sums *sums, struct timeline_task *task,
+                       const struct tool_span *span)
 {
 	struct timeline_cpu *cpu = find_cpu(sums, span->cpu);
 	size_t parts = task->part_count;
-	struct timeline_part *part = cpu ? find_part(task, span->cpu) : NULL;
+	struct timeline_part *part = cpu ? sums_find_part(task, span->cpu) : NULL;
 
 	if (!part)
 		return ps__fail_memory("the times on hardware threads");
@@ -185,12 +185,12 @@ static int add_on(struct timeline_sums *sums, struct timeline_task *task,
 
 int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span)
 {
-	struct timeline_task *task = find_task(sums, span->task->index);
+	struct timeline_task *task = sums_find_task(sums, span->task->index);
 
 	if (!task)
 		return ps__fail_memory("the sums of the tasks");
 	if (span->kind == TOOL_SPAN_ON)
-		return add_on(sums, task, span);
+		return sums_add_on(sums, task, span);
 	if (span->kind != TOOL_SPAN_UNKNOWN) {
 		go_on_waiting(task, span);
 		return PS_OK;

@@ -35,7 +35,7 @@ static void end_cell(struct sheet *sheet)
 	ps__buffer_restart(&sheet->cell);
 }
 
-static void add_time(struct sheet *sheet, uint64_t time_ns)
+static void timeline_text_add_time(struct sheet *sheet, uint64_t time_ns)
 {
 	if (time_ns)
 		ps__number_add_time(&sheet->cell, (double)time_ns);
@@ -44,13 +44,13 @@ static void add_time(struct sheet *sheet, uint64_t time_ns)
 	end_cell(sheet);
 }
 
-static void add_number(struct sheet *sheet, uint64_t number)
+static void timeline_text_add_number(struct sheet *sheet, uint64_t number)
 {
 	ps__buffer_add(&sheet->cell, "%" PRIu64, number);
 	end_cell(sheet);
 }
 
-static void add_share(struct sheet *sheet, uint64_t part, uint64_t whole)
+static void timeline_text_add_share(struct sheet *sheet, uint64_t part, uint64_t whole)
 {
 	ps__number_add_fixed(&sheet->cell, whole ? 100 * (double)part / (double)whole : 0, 1);
 	ps__buffer_add(&sheet->cell, "%%");
@@ -94,13 +94,13 @@ static void end_sheet(struct timeline *timeline, struct sheet *sheet)
 	ps__grid_clear(&sheet->grid);
 }
 
-static void add_name(struct ps__buffer *out, const struct tool_task *task)
+static void timeline_text_add_name(struct ps__buffer *out, const struct tool_task *task)
 {
 	tool_put(out, task->name);
 	ps__buffer_add(out, "%s%u", *task->name ? " " : "", task->tid);
 }
 
-static int compare_cpus(const void *one, const void *other)
+static int timeline_text_compare_cpus(const void *one, const void *other)
 {
 	const struct timeline_cpu *first = *(const struct timeline_cpu *const *)one,
 				  *second = *(const struct timeline_cpu *const *)other;
@@ -120,13 +120,13 @@ static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, s
 	for (size_t i = 0; i < sums->cpu_count; i++)
 		cpus[i] = &sums->cpus[i];
 	if (shown < sums->cpu_count)
-		qsort(cpus, sums->cpu_count, sizeof *cpus, compare_cpus);
+		qsort(cpus, sums->cpu_count, sizeof *cpus, timeline_text_compare_cpus);
 	return cpus;
 }
 
 /* "and 240 more, on each of which tasks were for 1.200 ms to 3.400 ms: ..." */
-static void add_other_cpus(struct timeline *timeline, const struct timeline_cpu *const *cpus,
-                           size_t shown)
+static void timeline_text_add_other_cpus(struct timeline *timeline,
+                                         const struct timeline_cpu *const *cpus, size_t shown)
 {
 	size_t count = timeline->sums.cpu_count;
 	struct ps__buffer line = {0};
@@ -151,7 +151,7 @@ static size_t shown_cpus(const struct timeline *timeline)
 	return count < most ? count : most;
 }
 
-static void add_cpus(struct timeline *timeline)
+static void timeline_text_add_cpus(struct timeline *timeline)
 {
 	static const char *const headings[] = {"Hardware thread", "on",        "share", "tasks",
 	                                       "slices",          "not known", NULL};
@@ -168,21 +168,21 @@ static void add_cpus(struct timeline *timeline)
 		const struct timeline_cpu *cpu = cpus[i];
 		ps__buffer_add(&sheet.cell, "CPU %d", cpu->cpu);
 		end_cell(&sheet);
-		add_time(&sheet, cpu->on_ns);
-		add_share(&sheet, cpu->on_ns, wall_ns);
-		add_number(&sheet, cpu->tasks);
-		add_number(&sheet, cpu->slices);
-		add_time(&sheet, cpu->unknown_ns);
+		timeline_text_add_time(&sheet, cpu->on_ns);
+		timeline_text_add_share(&sheet, cpu->on_ns, wall_ns);
+		timeline_text_add_number(&sheet, cpu->tasks);
+		timeline_text_add_number(&sheet, cpu->slices);
+		timeline_text_add_time(&sheet, cpu->unknown_ns);
 		next_row(&sheet);
 	}
 	end_sheet(timeline, &sheet);
 	if (shown < sums->cpu_count)
-		add_other_cpus(timeline, cpus, shown);
+		timeline_text_add_other_cpus(timeline, cpus, shown);
 free_cpus:
 	ps__os_free(cpus);
 }
 
-static int compare_tasks(const void *one, const void *other)
+static int timeline_text_compare_tasks(const void *one, const void *other)
 {
 	const struct tool_task *first = *(const struct tool_task *const *)one,
 			       *second = *(const struct tool_task *const *)other;
@@ -203,27 +203,27 @@ static const struct tool_task **sort_tasks(const struct timeline *timeline)
 		return tool_complain("out of memory"), NULL;
 	for (size_t i = 0; i < count; i++)
 		tasks[i] = tool_slices_task(timeline->slices, i);
-	qsort(tasks, count, sizeof *tasks, compare_tasks);
+	qsort(tasks, count, sizeof *tasks, timeline_text_compare_tasks);
 	return tasks;
 }
 
-static void add_task(const struct timeline *timeline, struct sheet *sheet,
-                     const struct tool_task *task)
+static void timeline_text_add_task(const struct timeline *timeline, struct sheet *sheet,
+                                   const struct tool_task *task)
 {
 	const uint64_t *sums = task->sums_ns;
 	const struct timeline_sums *all = &timeline->sums;
 
-	add_name(&sheet->cell, task);
+	timeline_text_add_name(&sheet->cell, task);
 	end_cell(sheet);
-	add_time(sheet, sums[TOOL_SPAN_ON]);
-	add_time(sheet, sums[TOOL_SPAN_WAITING] + sums[TOOL_SPAN_OFF]);
-	add_time(sheet, sums[TOOL_SPAN_RUNNABLE]);
-	add_number(sheet, task->slices);
-	add_number(sheet, task->migrations);
+	timeline_text_add_time(sheet, sums[TOOL_SPAN_ON]);
+	timeline_text_add_time(sheet, sums[TOOL_SPAN_WAITING] + sums[TOOL_SPAN_OFF]);
+	timeline_text_add_time(sheet, sums[TOOL_SPAN_RUNNABLE]);
+	timeline_text_add_number(sheet, task->slices);
+	timeline_text_add_number(sheet, task->migrations);
 	const struct timeline_wait *longest =
 	    task->index < all->task_count ? &all->tasks[task->index].longest : NULL;
-	add_time(sheet, longest ? longest->end_ns - longest->begin_ns : 0);
-	add_time(sheet, sums[TOOL_SPAN_UNKNOWN]);
+	timeline_text_add_time(sheet, longest ? longest->end_ns - longest->begin_ns : 0);
+	timeline_text_add_time(sheet, sums[TOOL_SPAN_UNKNOWN]);
 	next_row(sheet);
 }
 
@@ -235,7 +235,7 @@ static size_t shown_tasks(const struct timeline *timeline)
 	return count < most ? count : most;
 }
 
-static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
+static void timeline_text_add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 {
 	static const char *const headings[] = {
 	    "Task", "on", "off", "runnable", "slices", "moves", "longest off", "not known", NULL};
@@ -246,7 +246,7 @@ static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 	if (begin_sheet(timeline, &sheet, shown, headings) < 0)
 		return;
 	for (size_t i = 0; i < shown; i++)
-		add_task(timeline, &sheet, tasks[i]);
+		timeline_text_add_task(timeline, &sheet, tasks[i]);
 	end_sheet(timeline, &sheet);
 	if (left)
 		ps__buffer_add(&timeline->text,
@@ -254,7 +254,8 @@ static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 		               left, left == 1 ? "" : "s");
 }
 
-static void add_counted(struct ps__buffer *out, const struct timeline_event *event, uint64_t count)
+static void timeline_text_add_counted(struct ps__buffer *out, const struct timeline_event *event,
+                                      uint64_t count)
 {
 	if (strcmp(event->unit, "ns") == 0)
 		ps__number_add_time(out, (double)count);
@@ -263,8 +264,9 @@ static void add_counted(struct ps__buffer *out, const struct timeline_event *eve
 	ps__buffer_add(out, "%s", event->is_of_user_only ? "u" : "");
 }
 
-static void add_count(const struct timeline *timeline, struct sheet *sheet,
-                      const struct tool_task *task, const struct timeline_event *event)
+static void timeline_text_add_count(const struct timeline *timeline, struct sheet *sheet,
+                                    const struct tool_task *task,
+                                    const struct timeline_event *event)
 {
 	enum timeline_known known = timeline_knows_sum(timeline, event, task);
 
@@ -272,12 +274,13 @@ static void add_count(const struct timeline *timeline, struct sheet *sheet,
 		ps__buffer_add(&sheet->cell, "?");
 	} else {
 		ps__buffer_add(&sheet->cell, "%s", known == TIMELINE_LEAST ? ">=" : "");
-		add_counted(&sheet->cell, event, task->counts[event->index]);
+		timeline_text_add_counted(&sheet->cell, event, task->counts[event->index]);
 	}
 	end_cell(sheet);
 }
 
-static void add_counts(struct timeline *timeline, const struct tool_task **tasks, size_t first)
+static void timeline_text_add_counts(struct timeline *timeline, const struct tool_task **tasks,
+                                     size_t first)
 {
 	const char *headings[MOST_COUNTS + 2] = {"Task"};
 	size_t count = timeline->event_count - first;
@@ -291,16 +294,17 @@ static void add_counts(struct timeline *timeline, const struct tool_task **tasks
 	if (begin_sheet(timeline, &sheet, shown, headings) < 0)
 		return;
 	for (size_t i = 0; i < shown; i++) {
-		add_name(&sheet.cell, tasks[i]);
+		timeline_text_add_name(&sheet.cell, tasks[i]);
 		end_cell(&sheet);
 		for (size_t event = 0; event < count; event++)
-			add_count(timeline, &sheet, tasks[i], &timeline->events[first + event]);
+			timeline_text_add_count(timeline, &sheet, tasks[i],
+			                        &timeline->events[first + event]);
 		next_row(&sheet);
 	}
 	end_sheet(timeline, &sheet);
 }
 
-static void add_place(struct ps__buffer *out, int cpu)
+static void timeline_text_add_place(struct ps__buffer *out, int cpu)
 {
 	if (cpu >= 0)
 		ps__buffer_add(out, "CPU %d", cpu);
@@ -308,7 +312,7 @@ static void add_place(struct ps__buffer *out, int cpu)
 		ps__buffer_add(out, "-");
 }
 
-static void add_waits(struct timeline *timeline)
+static void timeline_text_add_waits(struct timeline *timeline)
 {
 	static const char *const headings[] = {"Longest off", "time", "at", "from",
 	                                       "to",          "why",  NULL};
@@ -321,13 +325,13 @@ static void add_waits(struct timeline *timeline)
 	sheet.grid.ends_in_words = true;
 	for (size_t i = 0; i < sums->wait_count; i++) {
 		const struct timeline_wait *wait = &sums->waits[i];
-		add_name(&sheet.cell, tool_slices_task(timeline->slices, wait->task));
+		timeline_text_add_name(&sheet.cell, tool_slices_task(timeline->slices, wait->task));
 		end_cell(&sheet);
-		add_time(&sheet, wait->end_ns - wait->begin_ns);
-		add_time(&sheet, wait->begin_ns - begin_ns);
-		add_place(&sheet.cell, wait->from_cpu);
+		timeline_text_add_time(&sheet, wait->end_ns - wait->begin_ns);
+		timeline_text_add_time(&sheet, wait->begin_ns - begin_ns);
+		timeline_text_add_place(&sheet.cell, wait->from_cpu);
 		end_cell(&sheet);
-		add_place(&sheet.cell, wait->to_cpu);
+		timeline_text_add_place(&sheet.cell, wait->to_cpu);
 		end_cell(&sheet);
 		ps__buffer_add(&sheet.cell, "%s", kinds[wait->kind]);
 		end_cell(&sheet);
@@ -336,7 +340,7 @@ static void add_waits(struct timeline *timeline)
 	end_sheet(timeline, &sheet);
 }
 
-static void add_moves(struct timeline *timeline)
+static void timeline_text_add_moves(struct timeline *timeline)
 {
 	const struct timeline_sums *sums = &timeline->sums;
 	size_t shown = (size_t)timeline->options.rows;
@@ -352,12 +356,12 @@ static void add_moves(struct timeline *timeline)
 		               sums->move_count - shown);
 }
 
-static void add_amount(struct ps__buffer *out, uint64_t count, const char *what)
+static void timeline_text_add_amount(struct ps__buffer *out, uint64_t count, const char *what)
 {
 	ps__buffer_add(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void add_summary(struct timeline *timeline)
+static void timeline_text_add_summary(struct timeline *timeline)
 {
 	struct ps__buffer *out = &timeline->text;
 
@@ -365,11 +369,11 @@ static void add_summary(struct timeline *timeline)
 	                                  tool_slices_begin_ns(timeline->slices)));
 	tool_put_rank(out, timeline_pid(timeline));
 	ps__buffer_add(out, ": ");
-	add_amount(out, tool_slices_task_count(timeline->slices), "task");
+	timeline_text_add_amount(out, tool_slices_task_count(timeline->slices), "task");
 	ps__buffer_add(out, " on ");
-	add_amount(out, timeline->sums.cpu_count, "hardware thread");
+	timeline_text_add_amount(out, timeline->sums.cpu_count, "hardware thread");
 	ps__buffer_add(out, " in ");
-	add_amount(out, timeline->sums.slices, "slice");
+	timeline_text_add_amount(out, timeline->sums.slices, "slice");
 	ps__buffer_add(out, "\n");
 }
 
@@ -379,13 +383,13 @@ void timeline_text_add_sums(struct timeline *timeline)
 
 	if (!tasks)
 		return;
-	add_summary(timeline);
-	add_cpus(timeline);
-	add_tasks(timeline, tasks);
+	timeline_text_add_summary(timeline);
+	timeline_text_add_cpus(timeline);
+	timeline_text_add_tasks(timeline, tasks);
 	for (size_t first = 0; first < timeline->event_count; first += MOST_COUNTS)
-		add_counts(timeline, tasks, first);
-	add_waits(timeline);
-	add_moves(timeline);
+		timeline_text_add_counts(timeline, tasks, first);
+	timeline_text_add_waits(timeline);
+	timeline_text_add_moves(timeline);
 	timeline_notes_add(timeline);
 	ps__os_free(tasks);
 }
@@ -403,7 +407,7 @@ void timeline_text_add_span(struct timeline *timeline, const struct tool_span *s
 	ps__number_add_time(&length, (double)(span->end_ns - span->begin_ns));
 	ps__buffer_add(out, "%6" PRIu64 ".%09" PRIu64 "  %-7s %9s  %-9s  ", at_ns / 1000000000,
 	               at_ns % 1000000000, place, ps__buffer_text(&length), kinds[span->kind]);
-	add_name(out, span->task);
+	timeline_text_add_name(out, span->task);
 	for (size_t i = 0; span->counts && i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
 		bool is_known = timeline_knows(timeline, event, span);
@@ -411,7 +415,7 @@ void timeline_text_add_span(struct timeline *timeline, const struct tool_span *s
 			continue;
 		ps__buffer_add(out, "  %s ", event->name);
 		if (is_known)
-			add_counted(out, event, span->counts[event->index]);
+			timeline_text_add_counted(out, event, span->counts[event->index]);
 		else
 			ps__buffer_add(out, "?");
 	}

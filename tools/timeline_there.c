@@ -20,7 +20,7 @@ struct timeline_there {
 };
 
 /* The time that the thread was on a CPU. 0 if the kernel doesn't tell. */
-static uint64_t read_ran(long long pid, pid_t tid)
+static uint64_t there_read_ran(long long pid, pid_t tid)
 {
 	char path[64], text[128];
 	uint64_t ran_ns = 0;
@@ -31,7 +31,7 @@ static uint64_t read_ran(long long pid, pid_t tid)
 	return ran_ns;
 }
 
-static bool read_stat(long long pid, pid_t tid, char text[STAT_BYTES])
+static bool there_read_stat(long long pid, pid_t tid, char text[STAT_BYTES])
 {
 	char path[64];
 
@@ -40,7 +40,7 @@ static bool read_stat(long long pid, pid_t tid, char text[STAT_BYTES])
 }
 
 /* "12 (name) S ...": the name may hold anything. */
-static bool parse_stat(const char *text, char name[NAME_BYTES], char *state)
+static bool there_parse_stat(const char *text, char name[NAME_BYTES], char *state)
 {
 	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
 
@@ -51,14 +51,14 @@ static bool parse_stat(const char *text, char name[NAME_BYTES], char *state)
 	return true;
 }
 
-static int note(struct timeline *timeline, pid_t tid)
+static int there_note(struct timeline *timeline, pid_t tid)
 {
 	char text[STAT_BYTES], name[NAME_BYTES], state;
 	long long pid = timeline->options.pid;
-	uint64_t ran_ns = read_ran(pid, tid);
+	uint64_t ran_ns = there_read_ran(pid, tid);
 
 	/* It has ended, or will be told by its records. */
-	if (!read_stat(pid, tid, text) || !parse_stat(text, name, &state))
+	if (!there_read_stat(pid, tid, text) || !there_parse_stat(text, name, &state))
 		return 0;
 	struct timeline_there *all =
 	    ps__vector_reserve(timeline->there.list, timeline->there.count,
@@ -83,7 +83,7 @@ int timeline_there_read(struct timeline *timeline)
 	const struct ps__session_lists *lists = &timeline->session->lists;
 
 	for (size_t i = 0; i < lists->task_count; i++) {
-		if (note(timeline, lists->tasks[i].tid) < 0)
+		if (there_note(timeline, lists->tasks[i].tid) < 0)
 			return -1;
 	}
 	return 0;
@@ -97,8 +97,8 @@ void timeline_there_read_end(struct timeline *timeline)
 	for (size_t i = 0; i < timeline->there.count; i++) {
 		const struct timeline_there *there = &timeline->there.list[i];
 		long long pid = timeline->options.pid;
-		if (!there->is_runnable || read_ran(pid, there->tid) <= there->ran_ns ||
-		    !read_stat(pid, there->tid, text))
+		if (!there->is_runnable || there_read_ran(pid, there->tid) <= there->ran_ns ||
+		    !there_read_stat(pid, there->tid, text))
 			continue;
 		int cpu = ps__task_parse_cpu(text, strlen(text));
 		if (cpu >= 0)

@@ -21,7 +21,7 @@ struct timeline_tracks {
 	struct ps__trace_argument *arguments;
 };
 
-static int complain_memory(void)
+static int trace_complain_memory(void)
 {
 	return tool_complain("there is no memory for the tracks of the trace"), -1;
 }
@@ -30,7 +30,7 @@ int timeline_trace_open(struct timeline *timeline)
 {
 	timeline->tracks = ps__os_calloc(1, sizeof *timeline->tracks);
 	if (!timeline->tracks)
-		return complain_memory();
+		return trace_complain_memory();
 	timeline->tracks->arguments =
 	    ps__os_calloc(timeline->options.events.count + 4, sizeof *timeline->tracks->arguments);
 	if (timeline->tracks->arguments &&
@@ -38,7 +38,7 @@ int timeline_trace_open(struct timeline *timeline)
 	                    &timeline->watcher) == 0)
 		return 0;
 	if (!timeline->tracks->arguments)
-		complain_memory();
+		trace_complain_memory();
 	ps__os_free(timeline->tracks->arguments);
 	ps__os_free(timeline->tracks);
 	timeline->tracks = NULL;
@@ -63,7 +63,7 @@ int timeline_trace_close(struct timeline *timeline, bool is_whole)
 	return result;
 }
 
-static uint64_t add_track(struct timeline *timeline, const struct ps__trace_track *track)
+static uint64_t trace_add_track(struct timeline *timeline, const struct ps__trace_track *track)
 {
 	struct ps__trace *trace = timeline->trace.trace;
 
@@ -71,12 +71,12 @@ static uint64_t add_track(struct timeline *timeline, const struct ps__trace_trac
 }
 
 /* The place of an index in an array that grows; NULL after a complaint. */
-static uint64_t *place_of(uint64_t **array, size_t *room, size_t index)
+static uint64_t *trace_place_of(uint64_t **array, size_t *room, size_t index)
 {
 	uint64_t *grown = ps__vector_reserve(*array, *room, index + 1, room, sizeof **array);
 
 	if (!grown)
-		return complain_memory(), NULL;
+		return trace_complain_memory(), NULL;
 	*array = grown;
 	return &grown[index];
 }
@@ -95,19 +95,19 @@ static void write_name(char out[NAME_BYTES], const char *name, uint32_t number)
 static uint64_t track_of_cpu(struct timeline *timeline, int cpu)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
-	uint64_t *track = place_of(&tracks->cpus, &tracks->cpu_room, (size_t)cpu);
+	uint64_t *track = trace_place_of(&tracks->cpus, &tracks->cpu_room, (size_t)cpu);
 	char name[32];
 
 	if (!track || *track)
 		return track ? *track : 0;
 	if (!tracks->hardware)
-		tracks->hardware =
-		    add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_GROUP,
-		                                                  .name = "hardware threads"});
+		tracks->hardware = trace_add_track(
+		    timeline,
+		    &(struct ps__trace_track){.kind = PS__TRACE_GROUP, .name = "hardware threads"});
 	snprintf(name, sizeof name, "CPU %d", cpu);
 	const struct ps__trace_track made = {
 	    .kind = PS__TRACE_GROUP, .parent = tracks->hardware, .name = name};
-	return *track = add_track(timeline, &made);
+	return *track = trace_add_track(timeline, &made);
 }
 
 static uint64_t track_of_process(struct timeline *timeline, const struct tool_task *task)
@@ -123,23 +123,24 @@ static uint64_t track_of_process(struct timeline *timeline, const struct tool_ta
 	    ps__vector_reserve(tracks->pids, tracks->process_count, tracks->process_count + 1,
 	                       &tracks->pid_room, sizeof *pids);
 	if (!pids)
-		return complain_memory(), 0;
+		return trace_complain_memory(), 0;
 	tracks->pids = pids;
 	uint64_t *track =
-	    place_of(&tracks->processes, &tracks->process_room, tracks->process_count);
+	    trace_place_of(&tracks->processes, &tracks->process_room, tracks->process_count);
 	if (!track)
 		return 0;
 	write_name(name, task->name, task->pid);
 	pids[tracks->process_count++] = task->pid;
-	return *track = add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_PROCESS,
-	                                                              .name = name,
-	                                                              .process = (int)task->pid});
+	return *track =
+	           trace_add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_PROCESS,
+	                                                               .name = name,
+	                                                               .process = (int)task->pid});
 }
 
 static uint64_t track_of_task(struct timeline *timeline, const struct tool_task *task)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
-	uint64_t *track = place_of(&tracks->tasks, &tracks->task_room, task->index);
+	uint64_t *track = trace_place_of(&tracks->tasks, &tracks->task_room, task->index);
 	char name[NAME_BYTES];
 
 	if (!track || *track)
@@ -148,15 +149,16 @@ static uint64_t track_of_task(struct timeline *timeline, const struct tool_task 
 	if (!process)
 		return 0;
 	write_name(name, task->name, task->tid);
-	return *track = add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_THREAD,
-	                                                              .parent = process,
-	                                                              .name = name,
-	                                                              .process = (int)task->pid,
-	                                                              .thread = (int)task->tid});
+	return *track =
+	           trace_add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_THREAD,
+	                                                               .parent = process,
+	                                                               .name = name,
+	                                                               .process = (int)task->pid,
+	                                                               .thread = (int)task->tid});
 }
 
-static void put(struct timeline *timeline, uint64_t track, const char *name, uint64_t begin_ns,
-                uint64_t end_ns, size_t arguments)
+static void trace_put(struct timeline *timeline, uint64_t track, const char *name,
+                      uint64_t begin_ns, uint64_t end_ns, size_t arguments)
 {
 	struct ps__trace *trace = timeline->trace.trace;
 	const struct ps__trace_event event = {.track = track,
@@ -171,19 +173,19 @@ static void put(struct timeline *timeline, uint64_t track, const char *name, uin
 
 /* On the track of a CPU. In a hole, which is there already, a counter tells what a task had counted
  * and not how long it ran: the task's track has that. -1 after a complaint. */
-static int put_on_cpu(struct timeline *timeline, int cpu, const char *name, uint64_t begin_ns,
-                      uint64_t end_ns, size_t arguments)
+static int trace_put_on_cpu(struct timeline *timeline, int cpu, const char *name, uint64_t begin_ns,
+                            uint64_t end_ns, size_t arguments)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
 	uint64_t track = track_of_cpu(timeline, cpu);
-	uint64_t *end = place_of(&tracks->cpu_ends, &tracks->end_room, (size_t)cpu);
+	uint64_t *end = trace_place_of(&tracks->cpu_ends, &tracks->end_room, (size_t)cpu);
 
 	if (!track || !end)
 		return -1;
 	if (begin_ns < *end)
 		return 0;
 	*end = end_ns;
-	put(timeline, track, name, begin_ns, end_ns, arguments);
+	trace_put(timeline, track, name, begin_ns, end_ns, arguments);
 	return 0;
 }
 
@@ -222,11 +224,11 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span)
 		return -1;
 	snprintf(name, sizeof name, "CPU %d", span->cpu);
 	size_t arguments = is_on ? add_arguments(timeline, span) : 0;
-	put(timeline, track, is_on ? name : names[span->kind], span->begin_ns, span->end_ns,
-	    arguments);
+	trace_put(timeline, track, is_on ? name : names[span->kind], span->begin_ns, span->end_ns,
+	          arguments);
 	write_name(name, span->task->name, span->task->tid);
-	if (is_on &&
-	    put_on_cpu(timeline, span->cpu, name, span->begin_ns, span->end_ns, arguments) < 0)
+	if (is_on && trace_put_on_cpu(timeline, span->cpu, name, span->begin_ns, span->end_ns,
+	                              arguments) < 0)
 		return -1;
 	/* What can't be written is told at the end. */
 	return tool_trace_flush(&timeline->trace);
@@ -234,7 +236,7 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span)
 
 int timeline_trace_add_hole(struct timeline *timeline, const struct tool_hole *hole)
 {
-	if (put_on_cpu(timeline, hole->cpu, "not known", hole->begin_ns, hole->end_ns, 0) < 0)
+	if (trace_put_on_cpu(timeline, hole->cpu, "not known", hole->begin_ns, hole->end_ns, 0) < 0)
 		return -1;
 	return tool_trace_flush(&timeline->trace);
 }

@@ -29,13 +29,13 @@ static struct tool_otf2 *otf2_of(struct ps__trace *trace)
 
 /* The first failure is the one to tell. After it no writer is called any more: the library has
  * freed what it could not write, and would crash. */
-static void check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
+static void otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 {
 	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
 		otf2->code = code;
 }
 
-static uint64_t add_track(struct ps__trace *trace, const struct ps__trace_track *about)
+static uint64_t otf2_add_track(struct ps__trace *trace, const struct ps__trace_track *about)
 {
 	struct tool_otf2 *otf2 = otf2_of(trace);
 	struct tool_otf2_track *tracks = ps__vector_reserve(
@@ -67,7 +67,7 @@ static OTF2_EvtWriter *writer_of(struct tool_otf2 *otf2, uint64_t track, uint64_
 	if (!at->writer)
 		at->writer = OTF2_Archive_GetEvtWriter(otf2->archive, track - 1);
 	if (!at->writer)
-		check(otf2, OTF2_ERROR_INVALID_CALL);
+		otf2_check(otf2, OTF2_ERROR_INVALID_CALL);
 	if (otf2->first_ns == 0 || time_ns < otf2->first_ns)
 		otf2->first_ns = time_ns;
 	if (time_ns > otf2->last_ns)
@@ -84,20 +84,20 @@ static void add_argument(struct tool_otf2 *otf2, OTF2_AttributeList *list,
 	switch (argument->kind) {
 	case PS__TRACE_INTEGER:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_INT64);
-		check(otf2, OTF2_AttributeList_AddInt64(list, name, argument->integer));
+		otf2_check(otf2, OTF2_AttributeList_AddInt64(list, name, argument->integer));
 		return;
 	case PS__TRACE_REAL:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_DOUBLE);
-		check(otf2, OTF2_AttributeList_AddDouble(list, name, argument->real));
+		otf2_check(otf2, OTF2_AttributeList_AddDouble(list, name, argument->real));
 		return;
 	default:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_STRING);
-		check(otf2, OTF2_AttributeList_AddStringRef(
-				list, name, tool_otf2_string(otf2, argument->text)));
+		otf2_check(otf2, OTF2_AttributeList_AddStringRef(
+				     list, name, tool_otf2_string(otf2, argument->text)));
 	}
 }
 
-static void begin(struct ps__trace *trace, const struct ps__trace_event *event)
+static void otf2_begin(struct ps__trace *trace, const struct ps__trace_event *event)
 {
 	struct tool_otf2 *otf2 = otf2_of(trace);
 	OTF2_EvtWriter *writer = writer_of(otf2, event->track, event->time_ns);
@@ -111,7 +111,7 @@ static void begin(struct ps__trace *trace, const struct ps__trace_event *event)
 	}
 	for (size_t index = 0; index < event->argument_count; index++)
 		add_argument(otf2, list, &event->arguments[index]);
-	check(otf2, OTF2_EvtWriter_Enter(writer, list, event->time_ns, region));
+	otf2_check(otf2, OTF2_EvtWriter_Enter(writer, list, event->time_ns, region));
 	OTF2_AttributeList_Delete(list);
 	struct tool_otf2_track *track = &otf2->tracks[event->track - 1];
 	if (track->depth < TOOL_OTF2_MOST_DEPTH)
@@ -119,7 +119,7 @@ static void begin(struct ps__trace *trace, const struct ps__trace_event *event)
 	track->depth++;
 }
 
-static void end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
+static void otf2_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 {
 	struct tool_otf2 *otf2 = otf2_of(trace);
 	OTF2_EvtWriter *writer = writer_of(otf2, track, time_ns);
@@ -128,15 +128,15 @@ static void end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 		return;
 	size_t depth = --otf2->tracks[track - 1].depth;
 	if (depth < TOOL_OTF2_MOST_DEPTH)
-		check(otf2, OTF2_EvtWriter_Leave(writer, NULL, time_ns,
-		                                 otf2->tracks[track - 1].open[depth]));
+		otf2_check(otf2, OTF2_EvtWriter_Leave(writer, NULL, time_ns,
+		                                      otf2->tracks[track - 1].open[depth]));
 }
 
 /* OTF2 has no moments with a name: it is a region without a length. */
-static void mark(struct ps__trace *trace, const struct ps__trace_event *event)
+static void otf2_mark(struct ps__trace *trace, const struct ps__trace_event *event)
 {
-	begin(trace, event);
-	end(trace, event->track, event->time_ns);
+	otf2_begin(trace, event);
+	otf2_end(trace, event->track, event->time_ns);
 }
 
 static void put_metric(struct tool_otf2 *otf2, uint64_t counter, uint64_t time_ns, OTF2_Type type,
@@ -149,29 +149,29 @@ static void put_metric(struct tool_otf2 *otf2, uint64_t counter, uint64_t time_n
 
 	track->type = type;
 	if (writer)
-		check(otf2, OTF2_EvtWriter_Metric(writer, NULL, time_ns, track->number, 1, &type,
-		                                  &value));
+		otf2_check(otf2, OTF2_EvtWriter_Metric(writer, NULL, time_ns, track->number, 1,
+		                                       &type, &value));
 }
 
-static void count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value)
+static void otf2_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value)
 {
 	put_metric(otf2_of(trace), track, time_ns, OTF2_TYPE_INT64,
 	           (OTF2_MetricValue){.signed_int = value});
 }
 
-static void measure(struct ps__trace *trace, uint64_t track, uint64_t time_ns, double value)
+static void otf2_measure(struct ps__trace *trace, uint64_t track, uint64_t time_ns, double value)
 {
 	put_metric(otf2_of(trace), track, time_ns, OTF2_TYPE_DOUBLE,
 	           (OTF2_MetricValue){.floating_point = value});
 }
 
 static const struct ps__trace_format otf2_format = {
-    .add_track = add_track,
-    .begin = begin,
-    .end = end,
-    .mark = mark,
-    .count = count,
-    .measure = measure,
+    .add_track = otf2_add_track,
+    .begin = otf2_begin,
+    .end = otf2_end,
+    .mark = otf2_mark,
+    .count = otf2_count,
+    .measure = otf2_measure,
 };
 
 static OTF2_FlushType pre_flush(void *context, OTF2_FileType type, OTF2_LocationRef location,
@@ -232,7 +232,7 @@ static OTF2_ErrorCode keep_quiet(void *context, const char *file, uint64_t line,
                                  va_list arguments)
 {
 	(void)file, (void)line, (void)function, (void)format, (void)arguments;
-	check(context, code);
+	otf2_check(context, code);
 	return code;
 }
 
@@ -247,11 +247,11 @@ static int open_archive(struct tool_otf2 *otf2)
 	                      DEFINITION_CHUNK_BYTES, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!otf2->archive)
 		return -1;
-	check(otf2, OTF2_Archive_SetFlushCallbacks(otf2->archive, &flush, otf2));
-	check(otf2, OTF2_Archive_SetMemoryCallbacks(otf2->archive, &memory, otf2));
-	check(otf2, OTF2_Archive_SetSerialCollectiveCallbacks(otf2->archive));
-	check(otf2, OTF2_Archive_SetCreator(otf2->archive, "perfsage"));
-	check(otf2, OTF2_Archive_OpenEvtFiles(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_SetFlushCallbacks(otf2->archive, &flush, otf2));
+	otf2_check(otf2, OTF2_Archive_SetMemoryCallbacks(otf2->archive, &memory, otf2));
+	otf2_check(otf2, OTF2_Archive_SetSerialCollectiveCallbacks(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_SetCreator(otf2->archive, "perfsage"));
+	otf2_check(otf2, OTF2_Archive_OpenEvtFiles(otf2->archive));
 	otf2->definitions = OTF2_Archive_GetGlobalDefWriter(otf2->archive);
 	return otf2->definitions && otf2->code == OTF2_SUCCESS ? 0 : -1;
 }
@@ -262,7 +262,7 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 	return remove(path);
 }
 
-static void release(struct tool_otf2 *otf2)
+static void otf2_release(struct tool_otf2 *otf2)
 {
 	OTF2_Error_RegisterCallback(NULL, NULL);
 	tool_otf2_clear_names(otf2);
@@ -312,7 +312,7 @@ int tool_otf2_open(struct ps__trace **out, const char *path)
 		return tool_complain("there is no memory for the trace"), -1;
 	otf2->trace.format = &otf2_format;
 	if (make_part(otf2, path) < 0) {
-		release(otf2);
+		otf2_release(otf2);
 		return -1;
 	}
 	if (open_archive(otf2) == 0) {
@@ -323,7 +323,7 @@ int tool_otf2_open(struct ps__trace **out, const char *path)
 	if (otf2->archive)
 		OTF2_Archive_Close(otf2->archive);
 	nftw(otf2->part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	release(otf2);
+	otf2_release(otf2);
 	return -1;
 }
 
@@ -333,24 +333,24 @@ static void close_events(struct tool_otf2 *otf2)
 		struct tool_otf2_track *at = &otf2->tracks[track];
 		if (!at->writer)
 			continue;
-		check(otf2, OTF2_EvtWriter_GetNumberOfEvents(at->writer, &at->events));
-		check(otf2, OTF2_Archive_CloseEvtWriter(otf2->archive, at->writer));
+		otf2_check(otf2, OTF2_EvtWriter_GetNumberOfEvents(at->writer, &at->events));
+		otf2_check(otf2, OTF2_Archive_CloseEvtWriter(otf2->archive, at->writer));
 	}
-	check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
 }
 
 /* Each location has a file of definitions of its own; there is nothing in it. */
 static void close_local_definitions(struct tool_otf2 *otf2)
 {
-	check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));
 	for (uint64_t track = 0; track < otf2->trace.tracks; track++) {
 		if (!otf2->tracks[track].writer)
 			continue;
 		OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(otf2->archive, track);
 		if (writer)
-			check(otf2, OTF2_Archive_CloseDefWriter(otf2->archive, writer));
+			otf2_check(otf2, OTF2_Archive_CloseDefWriter(otf2->archive, writer));
 	}
-	check(otf2, OTF2_Archive_CloseDefFiles(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_CloseDefFiles(otf2->archive));
 }
 
 bool tool_otf2_has_failed(const struct ps__trace *trace)
@@ -376,7 +376,7 @@ static void close_archive(struct tool_otf2 *otf2)
 	close_events(otf2);
 	tool_otf2_define(otf2);
 	close_local_definitions(otf2);
-	check(otf2, OTF2_Archive_Close(otf2->archive));
+	otf2_check(otf2, OTF2_Archive_Close(otf2->archive));
 }
 
 int tool_otf2_close(struct ps__trace *trace, bool is_whole)
@@ -389,6 +389,6 @@ int tool_otf2_close(struct ps__trace *trace, bool is_whole)
 		result = put_in_place(otf2);
 	if (!is_whole || result < 0)
 		nftw(otf2->part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	release(otf2);
+	otf2_release(otf2);
 	return result;
 }

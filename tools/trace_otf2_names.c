@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-static void check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
+static void names_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 {
 	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
 		otf2->code = code;
 }
 
 /* FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. */
-static size_t hash_of(const char *text)
+static size_t names_text_hash(const char *text)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -23,10 +23,10 @@ static size_t hash_of(const char *text)
 }
 
 /* Its place, or the free one that it would get. There is a free one. */
-static struct tool_otf2_name *find_place(struct tool_otf2_name *names, size_t room,
-                                         const char *text)
+static struct tool_otf2_name *names_find_place(struct tool_otf2_name *names, size_t room,
+                                               const char *text)
 {
-	size_t at = hash_of(text) & (room - 1);
+	size_t at = names_text_hash(text) & (room - 1);
 
 	while (names[at].text && strcmp(names[at].text, text) != 0)
 		at = (at + 1) & (room - 1);
@@ -34,7 +34,7 @@ static struct tool_otf2_name *find_place(struct tool_otf2_name *names, size_t ro
 }
 
 /* At most half of the places are in use. */
-static bool make_room(struct tool_otf2 *otf2)
+static bool names_make_room(struct tool_otf2 *otf2)
 {
 	size_t room = otf2->names.room ? 2 * otf2->names.room : 64;
 
@@ -45,7 +45,7 @@ static bool make_room(struct tool_otf2 *otf2)
 		return false;
 	for (size_t at = 0; at < otf2->names.room; at++) {
 		if (otf2->names.places[at].text)
-			*find_place(names, room, otf2->names.places[at].text) =
+			*names_find_place(names, room, otf2->names.places[at].text) =
 			    otf2->names.places[at];
 	}
 	ps__os_free(otf2->names.places);
@@ -56,11 +56,11 @@ static bool make_room(struct tool_otf2 *otf2)
 
 OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text)
 {
-	if (!make_room(otf2)) {
+	if (!names_make_room(otf2)) {
 		otf2->trace.failed = true;
 		return 0;
 	}
-	struct tool_otf2_name *name = find_place(otf2->names.places, otf2->names.room, text);
+	struct tool_otf2_name *name = names_find_place(otf2->names.places, otf2->names.room, text);
 	if (name->text)
 		return name->number;
 	char *copy = ps__os_strdup(text);
@@ -69,7 +69,7 @@ OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text)
 		return 0;
 	}
 	*name = (struct tool_otf2_name){copy, (OTF2_StringRef)otf2->names.count++};
-	check(otf2, OTF2_GlobalDefWriter_WriteString(otf2->definitions, name->number, text));
+	names_check(otf2, OTF2_GlobalDefWriter_WriteString(otf2->definitions, name->number, text));
 	return name->number;
 }
 
@@ -91,9 +91,9 @@ OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *text)
 	otf2->regions = regions;
 	OTF2_RegionRef region = (OTF2_RegionRef)otf2->region_count++;
 	regions[region] = name;
-	check(otf2, OTF2_GlobalDefWriter_WriteRegion(otf2->definitions, region, name, name, none,
-	                                             OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
-	                                             OTF2_REGION_FLAG_NONE, none, 0, 0));
+	names_check(otf2, OTF2_GlobalDefWriter_WriteRegion(
+			      otf2->definitions, region, name, name, none, OTF2_REGION_ROLE_CODE,
+			      OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, none, 0, 0));
 	return region;
 }
 
@@ -115,8 +115,8 @@ OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *text, 
 	otf2->attributes = attributes;
 	OTF2_AttributeRef attribute = (OTF2_AttributeRef)otf2->attribute_count++;
 	attributes[attribute] = (struct tool_otf2_attribute){name, type};
-	check(otf2,
-	      OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, attribute, name, none, type));
+	names_check(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, attribute, name,
+	                                                      none, type));
 	return attribute;
 }
 
@@ -132,7 +132,7 @@ void tool_otf2_clear_names(struct tool_otf2 *otf2)
 /* A location is in the group of the outermost track around it: its process, or all hardware
  * threads.
  */
-static OTF2_LocationGroupRef group_of(const struct tool_otf2 *otf2, uint64_t track)
+static OTF2_LocationGroupRef names_group_of(const struct tool_otf2 *otf2, uint64_t track)
 {
 	while (otf2->tracks[track].parent)
 		track = otf2->tracks[track].parent - 1;
@@ -169,13 +169,13 @@ static void define_metric(struct tool_otf2 *otf2, uint64_t track)
 	OTF2_MetricMemberRef member = counter->number;
 	OTF2_StringRef none = tool_otf2_string(otf2, "");
 
-	check(otf2, OTF2_GlobalDefWriter_WriteMetricMember(
-			otf2->definitions, member, counter->name, none, OTF2_METRIC_TYPE_OTHER,
-			OTF2_METRIC_ACCUMULATED_START, counter->type, OTF2_BASE_DECIMAL, 0,
-			counter->unit));
-	check(otf2, OTF2_GlobalDefWriter_WriteMetricClass(otf2->definitions, counter->number, 1,
-	                                                  &member, OTF2_METRIC_SYNCHRONOUS,
-	                                                  OTF2_RECORDER_KIND_CPU));
+	names_check(otf2, OTF2_GlobalDefWriter_WriteMetricMember(
+			      otf2->definitions, member, counter->name, none,
+			      OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, counter->type,
+			      OTF2_BASE_DECIMAL, 0, counter->unit));
+	names_check(otf2, OTF2_GlobalDefWriter_WriteMetricClass(otf2->definitions, counter->number,
+	                                                        1, &member, OTF2_METRIC_SYNCHRONOUS,
+	                                                        OTF2_RECORDER_KIND_CPU));
 }
 
 void tool_otf2_define(struct tool_otf2 *otf2)
@@ -183,14 +183,16 @@ void tool_otf2_define(struct tool_otf2 *otf2)
 	OTF2_StringRef machine = tool_otf2_string(otf2, "machine");
 	uint64_t count = otf2->trace.tracks;
 
-	check(otf2, OTF2_GlobalDefWriter_WriteClockProperties(
-			otf2->definitions, 1000000000, otf2->first_ns,
-			otf2->last_ns - otf2->first_ns, OTF2_UNDEFINED_TIMESTAMP));
-	check(otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(otf2->definitions, 0, machine, machine,
+	names_check(otf2, OTF2_GlobalDefWriter_WriteClockProperties(
+			      otf2->definitions, 1000000000, otf2->first_ns,
+			      otf2->last_ns - otf2->first_ns, OTF2_UNDEFINED_TIMESTAMP));
+	names_check(otf2,
+	            OTF2_GlobalDefWriter_WriteSystemTreeNode(otf2->definitions, 0, machine, machine,
 	                                                     OTF2_UNDEFINED_SYSTEM_TREE_NODE));
 	for (uint64_t track = 0; track < count; track++) {
 		if (!otf2->tracks[track].parent)
-			check(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(
+			names_check(otf2,
+			            OTF2_GlobalDefWriter_WriteLocationGroup(
 					otf2->definitions, otf2->tracks[track].number,
 					otf2->tracks[track].name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
 					0, OTF2_UNDEFINED_LOCATION_GROUP));
@@ -200,9 +202,9 @@ void tool_otf2_define(struct tool_otf2 *otf2)
 		if (at->kind == PS__TRACE_COUNTER)
 			define_metric(otf2, track);
 		else if (at->writer)
-			check(otf2, OTF2_GlobalDefWriter_WriteLocation(
-					otf2->definitions, track, full_name(otf2, track),
-					OTF2_LOCATION_TYPE_CPU_THREAD, at->events,
-					group_of(otf2, track)));
+			names_check(otf2, OTF2_GlobalDefWriter_WriteLocation(
+					      otf2->definitions, track, full_name(otf2, track),
+					      OTF2_LOCATION_TYPE_CPU_THREAD, at->events,
+					      names_group_of(otf2, track)));
 	}
 }
