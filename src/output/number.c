@@ -112,16 +112,17 @@ void ps__number_add_time(struct ps__buffer *buffer, double time_ns)
 
 void ps__number_add_duration(struct ps__buffer *buffer, double seconds)
 {
-	long whole = (long)seconds, tenths = lround(seconds * 10);
+	long whole = lround(seconds), tenths = lround(seconds * 10);
 
-	if (seconds >= 3600) {
+	/* By what is shown: 59.996 s would be 60.00 s. */
+	if (tenths >= 36000) {
 		ps__buffer_add(buffer, "%ld h %02ld min %02ld s", whole / 3600, whole / 60 % 60,
 		               whole % 60);
-	} else if (seconds >= 60) {
+	} else if (seconds >= 59.995) {
 		ps__buffer_add(buffer, "%ld min %02ld.%ld s", tenths / 600, tenths / 10 % 60,
 		               tenths % 10);
 	} else {
-		ps__number_add_fixed(buffer, seconds, seconds < 10 ? 3 : 2);
+		ps__number_add_fixed(buffer, seconds, seconds < 9.9995 ? 3 : 2);
 		ps__buffer_add(buffer, " s");
 	}
 }

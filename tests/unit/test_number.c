@@ -70,6 +70,23 @@ START_TEST(durations_are_in_the_units_of_clocks)
 }
 END_TEST
 
+START_TEST(a_duration_is_rounded_before_its_unit_is_chosen)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} rows[] = {
+	    {9.9994, "9.999 s"},         {9.9996, "10.00 s"},          {10, "10.00 s"},
+	    {59.994, "59.99 s"},         {59.996, "1 min 00.0 s"},     {60, "1 min 00.0 s"},
+	    {3599.94, "59 min 59.9 s"},  {3599.96, "1 h 00 min 00 s"}, {3600, "1 h 00 min 00 s"},
+	    {3659.4, "1 h 00 min 59 s"}, {3659.6, "1 h 01 min 00 s"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		check_text(ps__number_add_duration, rows[i].seconds, rows[i].text);
+}
+END_TEST
+
 START_TEST(times_have_the_unit_that_suits_them)
 {
 	static const struct {
@@ -142,6 +159,7 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, four_digits_and_a_prefix);
 	tcase_add_test(tests, durations_are_in_the_units_of_clocks);
+	tcase_add_test(tests, a_duration_is_rounded_before_its_unit_is_chosen);
 	tcase_add_test(tests, times_have_the_unit_that_suits_them);
 	tcase_add_test(tests, a_plain_number_has_no_digits_that_a_double_lacks);
 	tcase_add_test(tests, an_exact_number_reads_as_the_same_double);
