@@ -23,22 +23,6 @@
 
 #define SUFFIX ".perfsage-part"
 
-/* Names that would be too long for a folder lose their end. */
-static char *part_path_beside(const char *target)
-{
-	size_t folder = ps__destination_folder_length(target);
-	size_t name = strlen(target + folder);
-	size_t most = NAME_MAX - strlen(SUFFIX);
-	size_t kept = folder + (name < most ? name : most);
-	char *path = ps__os_calloc(kept + sizeof SUFFIX, 1);
-
-	if (!path)
-		return errno = ENOMEM, NULL;
-	memcpy(path, target, kept);
-	strcpy(path + kept, SUFFIX);
-	return path;
-}
-
 static bool part_is_same(int fd, const char *path)
 {
 	struct stat one, other;
@@ -170,7 +154,7 @@ int tool_part_create(struct tool_part *part, const char *named)
 	*part = (struct tool_part){.fd = -1, .target = ps__destination_resolve(named)};
 	bool has_old = part->target && stat(part->target, &old) == 0;
 	if (!part->target || (has_old && part_check_old(part->target) < 0) ||
-	    !(part->path = part_path_beside(part->target))) {
+	    !(part->path = ps__destination_beside(part->target, SUFFIX))) {
 		tool_complain("'%s' can't be written: %s", named, strerror(errno));
 		goto destroy_part;
 	}
@@ -191,20 +175,12 @@ destroy_part:
 bool tool_part_is_of(const struct tool_part *part, const char *named)
 {
 	char *target = part->fd >= 0 ? ps__destination_resolve(named) : NULL;
-	char *path = target ? part_path_beside(target) : NULL;
+	char *path = target ? ps__destination_beside(target, SUFFIX) : NULL;
 	bool is_same = path && part_is_same(part->fd, path);
 
 	ps__os_free(path);
 	ps__os_free(target);
 	return is_same;
-}
-
-static void part_take_over(const struct tool_part *part)
-{
-	struct stat old;
-
-	if (stat(part->target, &old) == 0)
-		ps__file_take_over(part->fd, &old);
 }
 
 int tool_part_check(const struct tool_part *part)
@@ -233,9 +209,9 @@ int tool_part_finish(struct tool_part *part)
 	part->is_overtaken = part->appends && !part_is_old_as_copied(part);
 	if (part->is_overtaken)
 		return errno = EBUSY, -1;
-	part_take_over(part);
-	if (rename(part->path, part->target) < 0)
-		return -1;
+	int error = ps__destination_put_in_place(part->fd, part->path, part->target);
+	if (error)
+		return errno = error, -1;
 	tool_ending_keep(part->path);
 	ps__os_free(part->path);
 	part->path = NULL;

@@ -38,14 +38,25 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
  * until it has the old one's owner, group and permissions. */
 #define PS__FILE_MODE_BESIDE (S_IRUSR | S_IWUSR)
 
+static inline bool ps__file_has_rights_of(int fd, const struct stat *old)
+{
+	struct stat now;
+
+	return fstat(fd, &now) == 0 && now.st_uid == old->st_uid && now.st_gid == old->st_gid &&
+	       now.st_mode == old->st_mode;
+}
+
 /* The owner and the group, as far as that is permitted, and the permissions are those of the old
  * file. Another owner gets no set-user-ID bits, and another group no permissions. The owner comes
- * first, as a new one takes set-user-ID bits away. False: the permissions could not be changed, as
- * errno tells. */
+ * first, as a new one takes set-user-ID bits away. Some file systems give
+ * all files the same, and refuse any change: then there is none to make. False: the permissions
+ * could not be changed, as errno tells. */
 static inline bool ps__file_take_over(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;
 
+	if (ps__file_has_rights_of(fd, old))
+		return true;
 	if (fchown(fd, old->st_uid, old->st_gid) < 0) {
 		mode &= 0777;
 		if (fchown(fd, (uid_t)-1, old->st_gid) < 0)

@@ -27,11 +27,10 @@
 /* A file in the making, beside the one that it is to replace. */
 struct part {
 	const char *named; /* as the caller named the file */
-	char target[PATH_MAX];
-	char path[PATH_MAX + 64];
+	char *target;
+	char *path;
 	int fd;
 	bool has_old;
-	struct stat old;
 };
 
 /* Another process that writes may have a reader that is slow. */
@@ -101,19 +100,41 @@ char *ps__destination_resolve(const char *path)
 	return errno = ELOOP, NULL;
 }
 
+char *ps__destination_beside(const char *target, const char *suffix)
+{
+	size_t folder = ps__destination_folder_length(target), added = strlen(suffix);
+	size_t name = strlen(target + folder), most = NAME_MAX - added;
+	size_t kept = folder + (name < most ? name : most);
+	char *path = ps__os_calloc(kept + added + 1, 1);
+
+	if (!path)
+		return errno = ENOMEM, NULL;
+	memcpy(path, target, kept);
+	strcpy(path + kept, suffix);
+	return path;
+}
+
+int ps__destination_put_in_place(int fd, const char *path, const char *target)
+{
+	struct stat old;
+
+	if (stat(target, &old) == 0 && !ps__file_take_over(fd, &old))
+		return errno;
+	return rename(path, target) < 0 ? errno : 0;
+}
+
 /* The links stay; what is at their end must be a file that may be written. */
 static int destination_look_at(struct part *part)
 {
-	char *target = ps__destination_resolve(part->named);
+	struct stat old;
 
-	if (!target)
+	part->target = ps__destination_resolve(part->named);
+	if (!part->target)
 		return destination_fail(part->named, errno);
-	strcpy(part->target, target);
-	ps__os_free(target);
-	part->has_old = stat(part->target, &part->old) == 0;
+	part->has_old = stat(part->target, &old) == 0;
 	if (!part->has_old)
 		return PS_OK;
-	if (!S_ISREG(part->old.st_mode))
+	if (!S_ISREG(old.st_mode))
 		return ps__fail(PS_ESYS,
 		                "'%s' can't be replaced, as it is no regular file: open it, and "
 		                "give its descriptor",
@@ -121,31 +142,46 @@ static int destination_look_at(struct part *part)
 	return access(part->target, W_OK) == 0 ? PS_OK : destination_fail(part->named, errno);
 }
 
-static int destination_create(struct part *part)
+/* 0, or an errno. */
+static int destination_try_name(struct part *part, int number)
 {
-	int code = destination_look_at(part);
+	char suffix[64];
 
-	for (int number = 0; code == PS_OK && number < MOST_NAMES; number++) {
-		snprintf(part->path, sizeof part->path, "%s.perfsage-part-%d-%d", part->target,
-		         (int)getpid(), number);
-		part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		                part->has_old ? PS__FILE_MODE_BESIDE : NEW_MODE);
-		if (part->fd >= 0)
-			return PS_OK;
-		if (errno != EEXIST)
-			code = destination_fail(part->named, errno);
-	}
-	return code == PS_OK ? destination_fail(part->named, EEXIST) : code;
+	snprintf(suffix, sizeof suffix, ".perfsage-part-%d-%d", (int)getpid(), number);
+	part->path = ps__destination_beside(part->target, suffix);
+	if (!part->path)
+		return errno;
+	part->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	                part->has_old ? PS__FILE_MODE_BESIDE : NEW_MODE);
+	if (part->fd >= 0)
+		return 0;
+	int error = errno;
+	ps__os_free(part->path);
+	part->path = NULL;
+	return error;
 }
 
-/* Network file systems tell a full disk at the end. */
-static int destination_put_in_place(const struct part *part)
+static int destination_create(struct part *part)
 {
-	if (part->has_old && !ps__file_take_over(part->fd, &part->old))
-		return errno;
+	int code = destination_look_at(part), error = EEXIST;
+
+	if (code != PS_OK)
+		return code;
+	for (int number = 0; error == EEXIST && number < MOST_NAMES; number++)
+		error = destination_try_name(part, number);
+	return error ? destination_fail(part->named, error) : PS_OK;
+}
+
+/* Network file systems tell a full disk at the end. 0, or an errno. */
+static int destination_fill(const struct part *part, const struct ps__buffer *buffer)
+{
+	int error = ps__destination_write_all(part->fd, buffer->text, buffer->length);
+
+	if (error)
+		return error;
 	if (fsync(part->fd) < 0 && errno != EINVAL)
 		return errno;
-	return rename(part->path, part->target) < 0 ? errno : 0;
+	return ps__destination_put_in_place(part->fd, part->path, part->target);
 }
 
 static int destination_write_file(const char *path, const struct ps__buffer *buffer)
@@ -153,16 +189,16 @@ static int destination_write_file(const char *path, const struct ps__buffer *buf
 	struct part part = {.named = path, .fd = -1};
 	int code = destination_create(&part);
 
-	if (code != PS_OK)
-		return code;
-	int error = ps__destination_write_all(part.fd, buffer->text, buffer->length);
-	if (!error)
-		error = destination_put_in_place(&part);
-	close(part.fd);
-	if (!error)
-		return PS_OK;
-	unlink(part.path);
-	return destination_fail(path, error);
+	if (code == PS_OK) {
+		int error = destination_fill(&part, buffer);
+		close(part.fd);
+		if (error)
+			unlink(part.path);
+		code = error ? destination_fail(path, error) : PS_OK;
+	}
+	ps__os_free(part.path);
+	ps__os_free(part.target);
+	return code;
 }
 
 static int destination_write_fd(int fd, const struct ps__buffer *buffer)

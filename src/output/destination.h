@@ -19,6 +19,14 @@ size_t ps__destination_folder_length(const char *path);
  * why. */
 char *ps__destination_resolve(const char *path);
 
+/* The path of a file beside the target: its name is the target's, of which the end is cut off where
+ * a folder would not take so long a name, and the suffix. To be freed. NULL: errno tells why. */
+char *ps__destination_beside(const char *target, const char *suffix);
+
+/* The written file, open as fd, takes the target's place, with the permissions and the owner of
+ * what is there now, if anything is. Or it stays where it is, and so does the target: an errno. */
+int ps__destination_put_in_place(int fd, const char *path, const char *target);
+
 /* F_WRLCK, then F_UNLCK. Reports of several processes don't come into each other: another one that
  * writes is waited for, 30 seconds at most. These locks are a process's own, also where the
  * descriptor is shared by all ranks that a shell started. Where there are none it goes on without.

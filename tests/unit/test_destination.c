@@ -6,20 +6,33 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-static char folder[64], path[128];
+static char folder[64], path[512];
+static bool has_fixed_modes;
+
+/* Some file systems refuse to change the permissions of a file. */
+int fchmod(int fd, mode_t mode)
+{
+	if (has_fixed_modes)
+		return errno = EPERM, -1;
+	return (int)syscall(SYS_fchmod, fd, mode);
+}
+
 static struct ps_eventset *set;
 
 static void setup(void)
 {
 	scene_setup();
+	has_fixed_modes = false;
 	strcpy(folder, "/tmp/perfsage-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/tree", folder);
@@ -135,6 +148,42 @@ START_TEST(permissions_and_links_stay)
 }
 END_TEST
 
+/* Of as many bytes as folders take: the name of the file beside is cut. */
+START_TEST(a_name_may_be_as_long_as_the_folder_takes)
+{
+	size_t start = strlen(folder) + 1;
+
+	for (size_t length = 200; length <= NAME_MAX; length++) {
+		memset(path + start, 'n', length);
+		path[start + length] = '\0';
+		check_ok(ps_print_to_path(scene.root, &raw, path));
+		check_ok(ps_export_to_path(scene.root, PS_FORMAT_CSV, NULL, path));
+		ck_assert_int_eq(files_in_folder(), 1);
+		ck_assert_int_eq(unlink(path), 0);
+	}
+	path[start + NAME_MAX] = 'n';
+	path[start + NAME_MAX + 1] = '\0';
+	check_fails(ps_print_to_path(scene.root, &raw, path), PS_ESYS);
+	check_detail("File name too long");
+	ck_assert_int_eq(files_in_folder(), 0);
+}
+END_TEST
+
+START_TEST(permissions_that_can_not_be_taken_over_leave_the_old_file)
+{
+	write_old("old", 0640);
+	has_fixed_modes = true;
+	check_fails(ps_print_to_path(scene.root, &raw, path), PS_ESYS);
+	check_detail("Operation not permitted");
+	check_content("old");
+	ck_assert_int_eq(files_in_folder(), 1);
+	/* The new file has these from the start. */
+	ck_assert_int_eq(chmod(path, 0600), 0);
+	check_ok(ps_print_to_path(scene.root, &raw, path));
+	ck_assert_int_eq(files_in_folder(), 1);
+}
+END_TEST
+
 /* The file system takes the first bytes alone. */
 START_TEST(a_full_disk_leaves_the_old_file)
 {
@@ -191,7 +240,7 @@ END_TEST
 /* What a killed run left, or another writer has, is neither taken nor removed. */
 START_TEST(another_writers_file_is_left_alone)
 {
-	char other[200];
+	char other[600];
 
 	snprintf(other, sizeof other, "%s.perfsage-part-%d-0", path, (int)getpid());
 	int fd = open(other, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -270,6 +319,8 @@ int main(void)
 	tcase_add_test(tests, a_path_gets_what_a_stream_gets);
 	tcase_add_test(tests, permissions_and_links_stay);
 	tcase_add_test(tests, a_link_to_a_file_that_is_not_there_yet_stays);
+	tcase_add_test(tests, a_name_may_be_as_long_as_the_folder_takes);
+	tcase_add_test(tests, permissions_that_can_not_be_taken_over_leave_the_old_file);
 	tcase_add_test(tests, a_full_disk_leaves_the_old_file);
 	tcase_add_test(tests, a_lack_of_memory_leaves_the_old_file);
 	tcase_add_test(tests, what_is_no_regular_file_is_refused);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tools/file.c: what is written to a pipe whose reader makes room meanwhile. tools/part.c: a file
- * that a signal ends before it is known. */
+ * that a signal ends before it is known, and one that can't get the old one's permissions. */
 #include "support/fixture.h"
 #include "support/scene.h"
 #include "tools/file.h"
 #include "tools/watcher.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,6 +96,45 @@ START_TEST(a_signal_at_its_creation_leaves_no_part)
 }
 END_TEST
 
+static bool has_fixed_modes;
+
+/* Some file systems refuse to change the permissions of a file. */
+int fchmod(int fd, mode_t mode)
+{
+	if (has_fixed_modes)
+		return errno = EPERM, -1;
+	return (int)syscall(SYS_fchmod, fd, mode);
+}
+
+/* Else nobody but the user could read it from then on, and nothing would tell. */
+START_TEST(permissions_that_can_not_be_taken_over_are_a_failure)
+{
+	char folder[] = "/tmp/perfsage-test-file-XXXXXX", named[64], beside[128];
+	struct tool_part part;
+	struct stat status;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(named, sizeof named, "%s/report", folder);
+	snprintf(beside, sizeof beside, "%s.perfsage-part", named);
+	int old = open(named, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_ge(old, 0);
+	ck_assert_int_eq(fchmod(old, 0640), 0);
+	ck_assert_int_eq(tool_part_create(&part, named), 0);
+	has_fixed_modes = true;
+	ck_assert_int_eq(tool_part_finish(&part), -1);
+	ck_assert_int_eq(errno, EPERM);
+	has_fixed_modes = false;
+	ck_assert_int_eq(access(beside, F_OK), 0);
+	ck_assert_int_eq(tool_part_finish(&part), 0);
+	tool_part_destroy(&part, true);
+	ck_assert_int_eq(stat(named, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0640);
+	close(old);
+	ck_assert_int_eq(unlink(named), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("file");
@@ -100,5 +142,6 @@ int main(void)
 
 	tcase_add_test(tests, a_pipe_gets_as_many_bytes_as_there_are);
 	tcase_add_test(tests, a_signal_at_its_creation_leaves_no_part);
+	tcase_add_test(tests, permissions_that_can_not_be_taken_over_are_a_failure);
 	return scene_run(suite);
 }
