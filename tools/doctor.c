@@ -151,8 +151,7 @@ static int doctor_diagnose_json(struct doctor *doctor, const struct ps_diagnose_
 	ps__json_add_string(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
 	ps__json_add_string(json, "report_bugs_to", PS_BUG_ADDRESS);
 	ps__json_close(json, '}');
-	tool_write(&text, stdout);
-	return code;
+	return tool_write(&text, stdout) < 0 ? TOOL_FAILED : code;
 }
 
 static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
@@ -171,7 +170,8 @@ static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_
 		tool_paragraph(&out,
 		               "If perfsage itself is wrong here, report it to " PS_BUG_ADDRESS ".",
 		               0, doctor->screen.width);
-		tool_write(&out, stdout);
+		if (tool_write(&out, stdout) < 0)
+			return TOOL_FAILED;
 	}
 	return code;
 }

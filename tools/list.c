@@ -272,7 +272,7 @@ static size_t list_show_half(const struct list *list, bool is_countable, size_t 
 }
 
 /* What can be counted comes first. Who asked for what can't, is told why. */
-static void list_show_text(struct list *list)
+static int list_show_text(struct list *list)
 {
 	list->shows_all |= list->available == 0;
 	struct view view = {.screen = tool_screen_of(STDOUT_FILENO)};
@@ -284,7 +284,7 @@ static void list_show_text(struct list *list)
 
 	list_show_half(list, false, shown, &view);
 	list_show_end(list, &view);
-	tool_write(&view.out, stdout);
+	return tool_write(&view.out, stdout);
 }
 
 static void list_show_event_json(struct ps__json *json, const struct list *list,
@@ -311,7 +311,7 @@ static void list_show_event_json(struct ps__json *json, const struct list *list,
 	ps__json_close(json, '}');
 }
 
-static void list_show_json(const struct list *list)
+static int list_show_json(const struct list *list)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, false);
@@ -325,7 +325,7 @@ static void list_show_json(const struct list *list)
 		list_show_event_json(&json, list, &list->events[index]);
 	ps__json_close(&json, ']');
 	ps__json_close(&json, '}');
-	tool_write(&text, stdout);
+	return tool_write(&text, stdout);
 }
 
 static int list_complain_of_tracepoints(const struct ps_finding *finding, void *context)
@@ -365,15 +365,15 @@ static int list_complain_of_none(const struct list *list)
 
 static int list_show(struct list *list, bool is_json)
 {
-	int status = TOOL_FAILED;
+	int status = TOOL_FAILED, shown = 0;
 
 	if (list_gather(list) < 0)
 		goto clear_list;
 	if (is_json)
-		list_show_json(list);
+		shown = list_show_json(list);
 	else if (list->count)
-		list_show_text(list);
-	status = TOOL_OK;
+		shown = list_show_text(list);
+	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
 	if (list->count == 0)
 		status = list_complain_of_none(list);
 	/* Who looks for one must not believe that there is none. */

@@ -191,7 +191,7 @@ static void metrics_show_notes(const struct lines *lines, const struct tool_scre
 	}
 }
 
-static void metrics_show_text(const struct lines *lines)
+static int metrics_show_text(const struct lines *lines)
 {
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	const struct ps__metric_group *group = NULL;
@@ -210,7 +210,7 @@ static void metrics_show_text(const struct lines *lines)
 		metrics_show_line(line, names, units, &screen, &out);
 	}
 	metrics_show_notes(lines, &screen, &out);
-	tool_write(&out, stdout);
+	return tool_write(&out, stdout);
 }
 
 static void metrics_add_events(struct ps__json *json, const struct line *line)
@@ -223,7 +223,7 @@ static void metrics_add_events(struct ps__json *json, const struct line *line)
 	ps__json_close(json, ']');
 }
 
-static void metrics_show_json(const struct lines *lines)
+static int metrics_show_json(const struct lines *lines)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, false);
@@ -249,22 +249,22 @@ static void metrics_show_json(const struct lines *lines)
 	}
 	ps__json_close(&json, ']');
 	ps__json_close(&json, '}');
-	tool_write(&text, stdout);
+	return tool_write(&text, stdout);
 }
 
 int tool_list_metrics(const char *word, bool is_json)
 {
 	struct lines lines = {.list = NULL};
-	int status = TOOL_FAILED;
+	int status = TOOL_FAILED, shown = 0;
 
 	tool_metrics_load();
 	if (metrics_gather(&lines, word) < 0)
 		goto clear_lines;
-	status = TOOL_OK;
 	if (is_json)
-		metrics_show_json(&lines);
+		shown = metrics_show_json(&lines);
 	else if (lines.count)
-		metrics_show_text(&lines);
+		shown = metrics_show_text(&lines);
+	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
 	if (!lines.count)
 		status =
 		    tool_complain("no metric has '%s' in its name, group or description", word);

@@ -36,8 +36,7 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 	if (session->options.interval_ms) {
 		if (stat_wait_show_interval(run, facts) < 0)
 			return -1;
-		stat_total_show(&session->aggregate, facts, output);
-		return 0;
+		return stat_total_show(&session->aggregate, facts, output);
 	}
 	if (session->options.repetitions > 1) {
 		bool is_counted = stat_runs_add(&session->runs, facts);
@@ -135,7 +134,7 @@ static int stat_count_to_the_end(struct run *run)
 	if (stat_options_tell_tasks(&session->options) && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count, &facts,
 		                        session->has_aggregate ? &session->aggregate : NULL);
-	if ((shown < 0 || stored < 0) && status == TOOL_OK)
+	if ((shown < 0 || stored < 0 || run->lacks_interval) && status == TOOL_OK)
 		status = TOOL_FAILED;
 	if (session->options.heat && shown == 0 && stat_draw_heat(run) < 0 && status == TOOL_OK)
 		status = stat_failed_status(session);
@@ -248,8 +247,10 @@ static int stat_run_all(struct session *session)
 		if (session->runs.counted < index || session->watcher.has_kept)
 			break;
 	}
-	if (session->runs.counted)
-		stat_means_show(&session->aggregate, &session->runs, &session->output);
+	if (session->runs.counted &&
+	    stat_means_show(&session->aggregate, &session->runs, &session->output) < 0 &&
+	    status == TOOL_OK)
+		status = TOOL_FAILED;
 	return status;
 }
 

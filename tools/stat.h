@@ -406,17 +406,17 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
 /* A line for each status that isn't 0, and for the run that is left out. */
 void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
 
-/* Means, with the deviation of one run. */
-void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
-                     const struct stat_output *output);
+/* Means, with the deviation of one run. -1 after a complaint, as the three below. */
+int stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                    const struct stat_output *output);
 /* All intervals together. */
-void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
-                     const struct stat_output *output);
+int stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                    const struct stat_output *output);
 
-void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
-                       const struct stat_output *output);
-void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
-                       const struct stat_output *output);
+int stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                      const struct stat_output *output);
+int stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                      const struct stat_output *output);
 
 /* stat_tasks.c: the software threads of a command or of processes, by hardware
  * thread. */

@@ -57,9 +57,9 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
 static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
 {
 	aggregate_clear_table(aggregate);
-	stat_metrics_find(&aggregate->metrics, aggregate->options, root, aggregate->is_for_people,
-	                  true);
-	if (aggregate_create_table(aggregate, root, &aggregate->table) < 0)
+	if (stat_metrics_find(&aggregate->metrics, aggregate->options, root,
+	                      aggregate->is_for_people, true) < 0 ||
+	    aggregate_create_table(aggregate, root, &aggregate->table) < 0)
 		return -1;
 	size_t cells = aggregate->table.row_count * aggregate->table.column_count;
 	for (size_t cell = 0; cell < cells; cell++)
@@ -251,18 +251,18 @@ void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
 		               runs->interrupted, runs->signal, strsignal(runs->signal));
 }
 
-static void text_add_aggregate(struct stat_aggregate *aggregate, const struct stat_output *output,
-                               struct ps__buffer *out)
+static int text_add_aggregate(struct stat_aggregate *aggregate, const struct stat_output *output,
+                              struct ps__buffer *out)
 {
 	struct ps_print_options how = stat_print_options(output);
 
-	if (ps__text_add_table(&aggregate->table, &how, out, NULL) != PS_OK)
-		tool_complain_detail();
+	int code = ps__text_add_table(&aggregate->table, &how, out, NULL);
 	ps__buffer_add(out, "\n");
+	return code == PS_OK ? 0 : tool_complain_detail();
 }
 
-static void text_add_means(struct stat_aggregate *aggregate, const struct stat_output *output,
-                           struct ps__buffer *out)
+static int text_add_means(struct stat_aggregate *aggregate, const struct stat_output *output,
+                          struct ps__buffer *out)
 {
 	const struct ps__spread *elapsed = &aggregate->elapsed;
 
@@ -276,7 +276,7 @@ static void text_add_means(struct stat_aggregate *aggregate, const struct stat_o
 	ps__buffer_add(&line, "%s", is_mean ? ", with the standard deviation of one run" : "");
 	tool_put_rank(&line, 0);
 	stat_add_heading(&line, output, out);
-	text_add_aggregate(aggregate, output, out);
+	return text_add_aggregate(aggregate, output, out);
 }
 
 /* The CPU time of all runs, where that alone is counted; NaN: it isn't known. */
@@ -288,17 +288,18 @@ static double aggregate_cpu_s(const struct stat_aggregate *aggregate)
 	                                                   : (double)NAN;
 }
 
-static void aggregate_show_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
-                                 const struct stat_output *output)
+static int aggregate_show_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                                const struct stat_output *output)
 {
 	const struct ps__spread *elapsed = &aggregate->elapsed;
 	struct ps__buffer out = {0}, lines = {0};
+	int result;
 
 	if (output->regions) {
-		stat_show_reports(output, aggregate_cpu_s(aggregate), &out, &lines);
+		result = stat_show_reports(output, aggregate_cpu_s(aggregate), &out, &lines);
 		ps__buffer_add(&out, "\n");
 	} else {
-		text_add_means(aggregate, output, &out);
+		result = text_add_means(aggregate, output, &out);
 	}
 	stat_footer_line("elapsed", &lines);
 	ps__number_add_duration(&lines, elapsed->mean);
@@ -309,37 +310,40 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 	stat_rates_show(&aggregate->quality, stat_aggregate_s(aggregate), &lines);
 	stat_footer_quality(&aggregate->quality, &lines);
 	stat_footer_fold(&lines, output, &out);
-	tool_write(&out, output->stream);
+	return tool_write(&out, output->stream) < 0 ? -1 : result;
 }
 
-void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
-                     const struct stat_output *output)
+int stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                    const struct stat_output *output)
 {
+	int result = 0;
+
 	stat_aggregate_finish(aggregate, true);
 	aggregate->quality.is_of_regions = output->regions;
 	if (output->regions && output->options->format != PS_FORMAT_TEXT)
-		stat_show_regions_data(output, aggregate_cpu_s(aggregate));
+		result = stat_show_regions_data(output, aggregate_cpu_s(aggregate));
 	if (output->options->format == PS_FORMAT_JSON)
-		stat_export_means(aggregate, runs, output);
+		result |= stat_export_means(aggregate, runs, output);
 	else if (output->options->format == PS_FORMAT_TEXT)
-		aggregate_show_means(aggregate, runs, output);
+		result = aggregate_show_means(aggregate, runs, output);
+	return result;
 }
 
-void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
-                     const struct stat_output *output)
+int stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                    const struct stat_output *output)
 {
 	struct ps__buffer out = {0}, lines = {0};
 
 	stat_aggregate_finish(aggregate, false);
 	if (output->options->format == PS_FORMAT_JSON)
-		stat_export_total(aggregate, facts, output);
+		return stat_export_total(aggregate, facts, output);
 	if (output->options->format != PS_FORMAT_TEXT)
-		return;
+		return 0;
 	ps__buffer_add(&out, "All intervals together");
 	tool_put_rank(&out, facts->pid);
 	ps__buffer_add(&out, "\n\n");
-	text_add_aggregate(aggregate, output, &out);
+	int result = text_add_aggregate(aggregate, output, &out);
 	stat_footer(&aggregate->quality, facts, &output->options->target, &lines);
 	stat_footer_fold(&lines, output, &out);
-	tool_write(&out, output->stream);
+	return tool_write(&out, output->stream) < 0 ? -1 : result;
 }

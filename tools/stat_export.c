@@ -149,6 +149,7 @@ static void fields_add_of_json(struct stat_fields *fields, const struct stat_out
 {
 	fields_add_text(fields, "perfsage", ps_version());
 	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
+	fields->has_failed |= !fields->has_quality;
 	if (fields->has_quality) {
 		stat_quality_add_run(&fields->quality, count);
 		fields_add_quality(fields, &fields->quality);
@@ -308,8 +309,8 @@ static void json_add_quality(struct ps__json *json, const struct stat_quality *q
 	json_add_fields(json, &fields);
 }
 
-void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
-                       const struct stat_output *output)
+int stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                      const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -331,11 +332,11 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
-	tool_write(&text, output->stream);
+	return tool_write(&text, output->stream);
 }
 
-void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
-                       const struct stat_output *output)
+int stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                      const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -353,5 +354,5 @@ void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
-	tool_write(&text, output->stream);
+	return tool_write(&text, output->stream);
 }

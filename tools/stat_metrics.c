@@ -188,7 +188,8 @@ static int metrics_keep_known(const char *name, void *context)
 		return 0;
 	if (isnan(value.value) && !metrics->has_unknown)
 		return 0;
-	return tool_names_append(&metrics->names, name) < 0;
+	metrics->lacks_name |= tool_names_append(&metrics->names, name) < 0;
+	return metrics->lacks_name;
 }
 
 /* The first metric of a table has room on any screen. */
@@ -203,8 +204,8 @@ static void metrics_put_ipc_first(struct tool_names *names)
 	}
 }
 
-void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
-                       const struct ps_component *root, bool is_for_people, bool has_unknown)
+int stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
+                      const struct ps_component *root, bool is_for_people, bool has_unknown)
 {
 	*metrics = (struct stat_metrics){
 	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
@@ -214,7 +215,8 @@ void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *
 	if (asked->count == 0 && is_for_people)
 		metrics_put_ipc_first(&metrics->names);
 	for (size_t index = 0; index < asked->count; index++)
-		tool_names_append(&metrics->names, asked->names[index]);
+		metrics->lacks_name |= tool_names_append(&metrics->names, asked->names[index]) < 0;
+	return metrics->lacks_name ? -1 : 0;
 }
 
 void stat_metrics_clear(struct stat_metrics *metrics)

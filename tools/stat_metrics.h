@@ -18,13 +18,15 @@ struct stat_metrics {
 	const struct ps_component *root;
 	bool is_for_people;
 	bool has_unknown;
+	bool lacks_name; /* for lack of memory */
 	struct tool_names names;
 };
 
 /* The options name the metrics; none named: all, or none with --no-metrics. is_for_people: without
- * the rates of the lines below the table. has_unknown: those too that can't be told yet. */
-void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
-                       const struct ps_component *root, bool is_for_people, bool has_unknown);
+ * the rates of the lines below the table. has_unknown: those too that can't be told yet. -1 after a
+ * complaint: some are missing. */
+int stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
+                      const struct ps_component *root, bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);
 
 #endif

@@ -37,7 +37,8 @@ struct run {
 	uint64_t look_ns;    /* when the tasks are looked at next; 0: they aren't */
 	long long intervals; /* that are still to be shown; 0: any number */
 	long long repetition;
-	pid_t command; /* that is counted; 0: none */
+	bool lacks_interval; /* one of them could not be shown */
+	pid_t command;       /* that is counted; 0: none */
 };
 
 /* stat_wait.c: the time of a run. */

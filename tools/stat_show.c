@@ -118,7 +118,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	struct ps__buffer left_out = {0};
 	bool stays = is_interval && !output->may_redraw;
 
-	stat_metrics_find(&metrics, output->options, count->root, true, false);
+	int found = stat_metrics_find(&metrics, output->options, count->root, true, false);
 	how.flags |= is_interval ? PS_PRINT_NO_LEGEND : 0;
 	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names.names,
 	                            metrics.names.count);
@@ -128,7 +128,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 		ps__table_clear(&table);
 	}
 	stat_metrics_clear(&metrics);
-	return code == PS_OK ? 0 : tool_complain_detail();
+	return code == PS_OK ? found : tool_complain_detail();
 }
 
 /* Below what the lines hold already. */
@@ -302,7 +302,7 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 		how.types = PS_TYPE_BIT(PS_COMPONENT_MACHINE);
 	if (stat_fields_create(&fields, output, count, facts) < 0)
 		return -1;
-	stat_metrics_find(&metrics, options, count->root, false, false);
+	int found = stat_metrics_find(&metrics, options, count->root, false, false);
 	how.metrics = (const char *const *)metrics.names.names;
 	how.metric_count = metrics.names.count;
 	how.fields = fields.fields;
@@ -314,7 +314,7 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 	output->has_csv_header = true;
 	stat_fields_clear(&fields);
 	stat_metrics_clear(&metrics);
-	return code == PS_OK ? 0 : tool_complain_detail();
+	return code == PS_OK ? found : tool_complain_detail();
 }
 
 int stat_show_regions_data(const struct stat_output *output, double cpu_s)

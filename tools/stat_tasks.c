@@ -135,7 +135,7 @@ static size_t tasks_choose(const struct stat_output *output, struct matrix *matr
 	return TERMINAL_ROWS;
 }
 
-void stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
+int stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 {
 	struct ps__buffer out = {0}, line = {0};
 	size_t shown = tasks_choose(output, matrix);
@@ -161,7 +161,7 @@ void stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 		               PS__KNOWN_INDENT, output->screen.width);
 	}
 	ps__buffer_clear(&line);
-	tool_write(&out, output->stream);
+	return tool_write(&out, output->stream);
 }
 
 static void json_add_count(struct ps__json *json, const struct matrix *matrix,
@@ -209,7 +209,7 @@ static void json_add_row(struct ps__json *json, const struct matrix *matrix,
 	ps__json_close(json, '}');
 }
 
-static void tasks_export_matrix(const struct stat_output *output, const struct matrix *matrix)
+static int tasks_export_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -220,7 +220,7 @@ static void tasks_export_matrix(const struct stat_output *output, const struct m
 		json_add_row(&json, matrix, &matrix->rows[row]);
 	ps__json_close(&json, ']');
 	ps__json_close(&json, '}');
-	tool_write(&text, output->stream);
+	return tool_write(&text, output->stream);
 }
 
 /* The heading is that of the components above. A task's row is of the hardware thread or component
@@ -249,8 +249,8 @@ static void csv_fill_columns(struct ps_export_field *columns, const struct matri
 	columns[2].number = matrix->kind == MATRIX_OF_THREADS ? row->cpu : (double)NAN;
 }
 
-static void tasks_write_csv(const struct stat_output *output, const struct matrix *matrix,
-                            const struct stat_count *count, struct stat_fields *fields)
+static int tasks_write_csv(const struct stat_output *output, const struct matrix *matrix,
+                           const struct stat_count *count, struct stat_fields *fields)
 {
 	struct ps__buffer text = {0};
 
@@ -269,7 +269,7 @@ static void tasks_write_csv(const struct stat_output *output, const struct matri
 			ps__csv_end_row(&text, fields->fields, fields->count);
 		}
 	}
-	tool_write(&text, output->stream);
+	return tool_write(&text, output->stream);
 }
 
 static int tasks_export_csv(const struct stat_output *output, const struct matrix *matrix,
@@ -279,9 +279,9 @@ static int tasks_export_csv(const struct stat_output *output, const struct matri
 
 	if (stat_fields_create(&fields, output, count, facts) < 0)
 		return -1;
-	tasks_write_csv(output, matrix, count, &fields);
+	int result = tasks_write_csv(output, matrix, count, &fields);
 	stat_fields_clear(&fields);
-	return 0;
+	return result;
 }
 
 int stat_tasks_check(const struct stat_count *count)
@@ -302,10 +302,8 @@ static int tasks_write_matrix(const struct stat_output *output, struct matrix *m
 	if (output->options->format == PS_FORMAT_CSV)
 		return tasks_export_csv(output, matrix, count, facts);
 	if (output->options->format == PS_FORMAT_JSON)
-		tasks_export_matrix(output, matrix);
-	else
-		stat_matrix_show(output, matrix);
-	return 0;
+		return tasks_export_matrix(output, matrix);
+	return stat_matrix_show(output, matrix);
 }
 
 /* With --by, tasks are shown on the components of its types. */

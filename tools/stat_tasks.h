@@ -54,8 +54,9 @@ int stat_matrix_sum_components(struct matrix *out, const struct matrix *matrix,
 /* The largest counts of the first event come first. */
 void stat_matrix_sort(struct matrix *matrix);
 
-/* As text; a terminal gets the largest rows unless each is asked for. They are sorted then. */
-void stat_matrix_show(const struct stat_output *output, struct matrix *matrix);
+/* As text; a terminal gets the largest rows unless each is asked for. They are sorted then. -1
+ * after a complaint. */
+int stat_matrix_show(const struct stat_output *output, struct matrix *matrix);
 
 /* A row's value: as the event's total is known, with the row's count. */
 struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task_row *row,

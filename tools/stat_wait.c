@@ -117,6 +117,7 @@ static bool wait_take_interval(struct run *run, uint64_t now)
 	run->intervals -= run->intervals > 0;
 	stat_count_take(&run->count);
 	bool is_shown = stat_wait_show_interval(run, NULL) == 0;
+	run->lacks_interval |= !is_shown;
 	/* Intervals that were slept through are part of the one that was just
 	 * shown. */
 	run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);

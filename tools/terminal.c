@@ -100,7 +100,8 @@ int tool_complain(const char *format, ...)
 	ps__wrap_add(&shown, text, &wrap);
 	/* Earlier output comes first. */
 	fflush(NULL);
-	fputs(shown.failed ? "perfsage: out of memory\n" : ps__buffer_text(&shown), stderr);
+	fputs(shown.failed ? "perfsage: out of memory for a complaint\n" : ps__buffer_text(&shown),
+	      stderr);
 	ps__buffer_clear(&shown);
 	return TOOL_FAILED;
 }

@@ -63,7 +63,7 @@ static void next_row(struct sheet *sheet)
 	sheet->column = 0;
 }
 
-/* -1 after a complaint. headings: NULL at the end. */
+/* -1 for lack of memory, which the text notes. headings: NULL at the end. */
 static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t rows,
                        const char *const *headings)
 {
@@ -74,7 +74,8 @@ static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t ro
 	*sheet = (struct sheet){.row = 0};
 	if (ps__grid_create(&sheet->grid, rows + 1, columns) != PS_OK) {
 		ps__grid_clear(&sheet->grid);
-		return tool_complain_detail();
+		timeline->text.failed = true;
+		return -1;
 	}
 	sheet->grid.has_colour = timeline->screen.has_colour;
 	for (size_t i = 0; i < columns; i++) {
@@ -110,13 +111,14 @@ static int timeline_text_compare_cpus(const void *one, const void *other)
 	return (first->cpu > second->cpu) - (first->cpu < second->cpu);
 }
 
-/* In the order of their numbers, if all are shown; else by time on them. NULL after a complaint. */
+/* In the order of their numbers, if all are shown; else by time on them. NULL for lack of
+ * memory. */
 static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, size_t shown)
 {
 	const struct timeline_cpu **cpus = ps__os_calloc(sums->cpu_count, sizeof *cpus);
 
 	if (!cpus)
-		return tool_complain("out of memory"), NULL;
+		return NULL;
 	for (size_t i = 0; i < sums->cpu_count; i++)
 		cpus[i] = &sums->cpus[i];
 	if (shown < sums->cpu_count)
@@ -162,6 +164,7 @@ static void timeline_text_add_cpus(struct timeline *timeline)
 	const struct timeline_cpu **cpus = shown ? sort_cpus(sums, shown) : NULL;
 	struct sheet sheet;
 
+	timeline->text.failed |= shown && !cpus;
 	if (!cpus || begin_sheet(timeline, &sheet, shown, headings) < 0)
 		goto free_cpus;
 	for (size_t i = 0; i < shown; i++) {
@@ -193,14 +196,14 @@ static int timeline_text_compare_tasks(const void *one, const void *other)
 	return (first->index > second->index) - (first->index < second->index);
 }
 
-/* By time on hardware threads. NULL after a complaint. */
+/* By time on hardware threads. NULL for lack of memory. */
 static const struct tool_task **sort_tasks(const struct timeline *timeline)
 {
 	size_t count = tool_slices_task_count(timeline->slices);
 	const struct tool_task **tasks = ps__os_calloc(count + 1, sizeof *tasks);
 
 	if (!tasks)
-		return tool_complain("out of memory"), NULL;
+		return NULL;
 	for (size_t i = 0; i < count; i++)
 		tasks[i] = tool_slices_task(timeline->slices, i);
 	qsort(tasks, count, sizeof *tasks, timeline_text_compare_tasks);
@@ -381,6 +384,7 @@ void timeline_text_add_sums(struct timeline *timeline)
 {
 	const struct tool_task **tasks = sort_tasks(timeline);
 
+	timeline->text.failed |= !tasks;
 	if (!tasks)
 		return;
 	timeline_text_add_summary(timeline);
