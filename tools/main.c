@@ -222,9 +222,28 @@ static void main_fill_descriptors(void)
 	}
 }
 
+static void main_let_pass(int number)
+{
+	(void)number;
+}
+
+/* A write beyond the limit of file sizes fails, and perfsage says so where it can, instead of being
+ * ended by a signal. The programs that are run don't inherit a handler, as they would a signal that
+ * is ignored. */
+static void main_outlive_limit(void)
+{
+	struct sigaction present;
+
+	if (sigaction(SIGXFSZ, NULL, &present) == 0 && present.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ,
+		          &(struct sigaction){.sa_handler = main_let_pass, .sa_flags = SA_RESTART},
+		          NULL);
+}
+
 int main(int argc, char **argv)
 {
 	main_fill_descriptors();
+	main_outlive_limit();
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		main_print_usage(stderr);
