@@ -191,7 +191,8 @@ static void list_show_hidden(const struct list *list, struct view *view)
 	for (size_t index = 0; index < list->count; index++)
 		unnamed += list->events[index].code == PS_EATTR;
 	if (unnamed)
-		snprintf(more, sizeof more, " (%zu need more than the name)", unnamed);
+		snprintf(more, sizeof more, " (%zu need%s more than the name)", unnamed,
+		         unnamed == 1 ? "s" : "");
 	if (unopened && !list->word) {
 		snprintf(text, sizeof text,
 		         "%zu tracepoint%s not opened and not shown: perfsage list --all shows "
