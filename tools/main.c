@@ -201,9 +201,10 @@ static int main_end_by(int signal)
 	prctl(PR_SET_DUMPABLE, 0);
 	sigemptyset(&one);
 	sigaddset(&one, signal);
-	if (sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL) == 0 &&
-	    sigprocmask(SIG_UNBLOCK, &one, NULL) == 0)
-		raise(signal);
+	/* SIGKILL has no action to set. */
+	sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(signal);
 	/* The first process of a container doesn't end by it. */
 	return tool_status_number(TOOL_BY_SIGNAL + signal);
 }

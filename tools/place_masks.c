@@ -61,7 +61,7 @@ static int mask_look(struct place_mask *mask, uint64_t now_ns)
 	if (!mask->is_known || age_ns < EARLY_NS)
 		result = tool_cpus_copy(&mask->first, &now);
 	else
-		mask->has_changed = !tool_cpus_are_equal(&mask->first, &now);
+		mask->has_changed = true;
 	if (result == PS_OK)
 		result = tool_cpus_copy(&mask->last, &now);
 	mask->is_known = result == PS_OK;

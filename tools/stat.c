@@ -282,16 +282,20 @@ static int stat_find_processes(struct session *session)
 static int stat_open_output(struct session *session)
 {
 	const struct stat_options *options = &session->options;
+	const struct tool_file *heat = &session->heat.file;
+	bool is_same =
+	    options->heat && options->output && tool_part_is_of(&heat->part, options->output);
 
-	if (options->heat && options->output &&
-	    tool_part_is_of(&session->heat.file.part, options->output))
-		return tool_complain("-o and --heat can't write the same file: '%s' is both",
-		                     options->output),
-		       -1;
-	return stat_output_open(&session->output, options, &session->watcher);
+	if (!is_same && stat_output_open(&session->output, options, &session->watcher) < 0)
+		return -1;
+	if (!is_same && !(options->heat && heat->is_given && heat->fd == session->output.file.fd))
+		return 0;
+	stat_output_close(&session->output);
+	return tool_complain("-o and --heat can't write the same file: '%s' is both",
+	                     options->heat),
+	       -1;
 }
 
-/* Whatever can be wrong is found here, before a command is started. */
 static int stat_prepare_and_run(struct session *session)
 {
 	const struct stat_options *options = &session->options;

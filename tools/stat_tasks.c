@@ -164,8 +164,8 @@ int stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 	return tool_write(&out, output->stream);
 }
 
-static void json_add_count(struct ps__json *json, const struct matrix *matrix,
-                           const struct task_row *row, size_t event)
+static void tasks_json_add_count(struct ps__json *json, const struct matrix *matrix,
+                                 const struct task_row *row, size_t event)
 {
 	struct ps_value value = stat_matrix_value(matrix, row, event);
 
@@ -185,8 +185,8 @@ static void json_add_number(struct ps__json *json, const char *name, pid_t numbe
 		ps__json_add_null(json, name);
 }
 
-static void json_add_row(struct ps__json *json, const struct matrix *matrix,
-                         const struct task_row *row)
+static void tasks_json_add_row(struct ps__json *json, const struct matrix *matrix,
+                               const struct task_row *row)
 {
 	bool is_of_tasks = matrix->kind != MATRIX_OF_PROCESSES;
 
@@ -204,7 +204,7 @@ static void json_add_row(struct ps__json *json, const struct matrix *matrix,
 		ps__json_add_string(json, "component", ps_component_name(row->where));
 	ps__json_open(json, "counts", '[');
 	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++)
-		json_add_count(json, matrix, row, event);
+		tasks_json_add_count(json, matrix, row, event);
 	ps__json_close(json, ']');
 	ps__json_close(json, '}');
 }
@@ -217,7 +217,7 @@ static int tasks_export_matrix(const struct stat_output *output, const struct ma
 	ps__json_open(&json, NULL, '{');
 	ps__json_open(&json, matrix->kind == MATRIX_OF_PROCESSES ? "processes" : "tasks", '[');
 	for (size_t row = 0; row < matrix->count; row++)
-		json_add_row(&json, matrix, &matrix->rows[row]);
+		tasks_json_add_row(&json, matrix, &matrix->rows[row]);
 	ps__json_close(&json, ']');
 	ps__json_close(&json, '}');
 	return tool_write(&text, output->stream);
@@ -225,8 +225,8 @@ static int tasks_export_matrix(const struct stat_output *output, const struct ma
 
 /* The heading is that of the components above. A task's row is of the hardware thread or component
  * that its parent names; a process's of the whole machine. */
-static void csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
-                        const struct task_row *row, const struct stat_count *count)
+static void tasks_csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
+                              const struct task_row *row, const struct stat_count *count)
 {
 	bool is_of_tasks = matrix->kind != MATRIX_OF_PROCESSES;
 	pid_t id = row->tid && !is_of_tasks ? row->pid : row->tid;
@@ -264,7 +264,7 @@ static int tasks_write_csv(const struct stat_output *output, const struct matrix
 			    .has_no_times = true};
 			struct ps_value value =
 			    stat_matrix_value(matrix, &matrix->rows[row], event);
-			csv_add_row(&text, matrix, &matrix->rows[row], count);
+			tasks_csv_add_row(&text, matrix, &matrix->rows[row], count);
 			ps__csv_add_value(&text, &about, &value);
 			ps__csv_end_row(&text, fields->fields, fields->count);
 		}

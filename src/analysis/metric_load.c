@@ -96,8 +96,6 @@ static ssize_t load_read_text(const char *path, char **text)
 	int fd = *text ? ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
 		return *text ? -errno : -ENOMEM;
-	/* What a writer has not yet written is waited for. */
-	fcntl(fd, F_SETFL, O_RDONLY);
 	ssize_t length = load_read_on(fd, text);
 	ps__os.close(fd);
 	while (length > 0 && isspace((unsigned char)(*text)[length - 1]))

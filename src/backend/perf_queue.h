@@ -36,7 +36,7 @@ struct ps__queue {
 };
 
 /* A ps__ring_take whose context is a struct ps__queue: copies a record. False: it tells that others
- * were lost, or can't be queue, or is none. */
+ * were lost, or can't be queued, or is none. */
 bool ps__queue_take(const struct ps__ring *ring, const struct perf_event_header *header,
                     void *context);
 /* By time; those of one moment as they were found. */

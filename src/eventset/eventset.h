@@ -388,7 +388,7 @@ int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 
-/* write.c: a reading into the logs. */
+/* write.c: a reading into the histories. */
 struct ps__write {
 	enum ps__write_kind kind;
 	struct ps__slot *slot;     /* where the task was seen */
@@ -439,9 +439,9 @@ ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps_
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);
-/* Makes an older reading's rows the last ones of their logs; they are out of order until they are
- * written, so this belongs between ps__recording_write_begin and _end, after the latest reading's
- * parts were forgotten. */
+/* Makes an older reading's rows the last ones of their histories; they are out of order until they
+ * are written, so this belongs between ps__recording_write_begin and _end, after the latest
+ * reading's parts were forgotten. */
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp);
 
 #endif

@@ -5,13 +5,11 @@
 
 #include <stdlib.h>
 
-#define MOST_CPUS 8192
-
 static struct fake_counter *first, *last;
 /* The first place has those that count on any CPU. */
 static struct {
 	struct fake_counter *first, *last;
-} on_cpu[1 + MOST_CPUS];
+} on_cpu[1 + FAKE_CPUS];
 
 struct fake_counter *fake__counters_first(void)
 {
@@ -25,7 +23,7 @@ struct fake_counter *fake__counters_on(int cpu)
 
 void fake__counters_add(struct fake_counter *counter)
 {
-	if (counter->cpu >= MOST_CPUS)
+	if (counter->cpu >= FAKE_CPUS)
 		abort();
 	struct fake_counter **last_there = &on_cpu[1 + counter->cpu].last;
 	counter->all.before = last;
