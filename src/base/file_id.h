@@ -48,21 +48,19 @@ static inline bool ps__file_has_rights_of(int fd, const struct stat *old)
 
 /* The owner and the group, as far as that is permitted, and the permissions are those of the old
  * file. Another owner gets no set-user-ID bits, and another group no permissions. The owner comes
- * first, as a new one takes set-user-ID bits away. Some file systems give
- * all files the same, and refuse any change: then there is none to make. False: the permissions
- * could not be changed, as errno tells. */
+ * first, as a new one takes set-user-ID bits away. Some file systems give all files the same, and
+ * refuse any change: that is no failure. False: the permissions could not be changed, as errno
+ * tells. */
 static inline bool ps__file_take_over(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;
 
-	if (ps__file_has_rights_of(fd, old))
-		return true;
 	if (fchown(fd, old->st_uid, old->st_gid) < 0) {
 		mode &= 0777;
 		if (fchown(fd, (uid_t)-1, old->st_gid) < 0)
 			mode &= ~(mode_t)S_IRWXG;
 	}
-	return fchmod(fd, mode) == 0;
+	return fchmod(fd, mode) == 0 || ps__file_has_rights_of(fd, old);
 }
 
 #endif
