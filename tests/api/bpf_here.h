@@ -76,14 +76,7 @@ static inline const char *obstacle(void)
 	return result == PS_OK ? NULL : reason;
 }
 
-#define skip_if_obstructed()                   \
-	do {                                   \
-		wander_skip_if_obstructed();   \
-		const char *why_ = obstacle(); \
-		if (why_) {                    \
-			ps_test_skip(why_);    \
-			return;                \
-		}                              \
-	} while (0)
+/* False, with the reason said, where the method can't be had. */
+#define bpf_is_possible() (wander_is_possible() && ps_test_may_run(obstacle()))
 
 #endif

@@ -34,17 +34,15 @@ int here_run(Suite *suite); /* main's: runs the suite, returns the exit status *
 /* The same, of a suite in which all tests count: skipped where nothing may be counted. */
 int here_run_if_counted(Suite *suite);
 
-void here_pin(void);                    /* the calling thread, to the CPU where it is */
-void here_move(unsigned step);          /* each step to the next CPU, if it may run on several */
-bool here_may_count(const char *event); /* else ps_error_detail says why not */
-size_t here_count_descriptors(void);    /* of this process; the count's own is one of them */
+void here_pin(void);           /* the calling thread, to the CPU where it is */
+void here_move(unsigned step); /* each step to the next CPU, if it may run on several */
+/* Why the event can't be counted here; NULL if it can. */
+const char *here_obstacle(const char *event);
+size_t here_count_descriptors(void); /* of this process; the count's own is one of them */
 long long here_sum(const char *event, uint64_t timestamp); /* of the parts of a reading */
 
-#define here_skip_unless_counted(event)          \
-	if (!here_may_count(event)) {            \
-		ps_test_skip(ps_error_detail()); \
-		return;                          \
-	}
+/* False, with the reason said, where the event can't be counted. */
+#define here_may_count(event) ps_test_may_run(here_obstacle(event))
 
 /* The kernel counted nothing of the set's two events that the set didn't assign. */
 void here_check_residual(struct ps_eventset *set);

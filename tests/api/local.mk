@@ -58,7 +58,7 @@ endif
 if HAVE_CHECK
 check_LTLIBRARIES += tests/api/libhere.la
 endif
-tests_api_libhere_la_SOURCES = tests/api/here.c tests/api/here.h tests/api/storm.c tests/api/storm.h \
+tests_api_libhere_la_SOURCES = tests/api/actor.c tests/api/actor.h tests/api/here.c tests/api/here.h tests/api/storm.c tests/api/storm.h \
 	tests/api/wander.c tests/api/wander.h
 tests_api_libhere_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm

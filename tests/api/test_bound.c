@@ -5,15 +5,12 @@
  * its counts is an estimate. Those of threads that wander are, by looks and by time shares. Sees
  * the installed header and the shared library alone.
  */
+#include "actor.h"
 #include "support/descriptors.h"
-#include "wander.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WORKERS 4
@@ -56,14 +53,6 @@ static void *be_worker(void *number)
 	return NULL;
 }
 
-static long long count_faults(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_minflt + usage.ru_majflt;
-}
-
 /* Answers each order with the faults that it took. */
 static void act(int orders, int answers)
 {
@@ -77,57 +66,16 @@ static void act(int orders, int answers)
 			_exit(1);
 	}
 	while (read(orders, &team.order, 1) == 1) {
-		long long before = count_faults();
+		long long before = actor_faults();
 		if (team.order == 'u')
 			wander_unpin();
 		pthread_barrier_wait(&team.begin);
 		pthread_barrier_wait(&team.end);
-		long long answer = count_faults() - before;
+		long long answer = actor_faults() - before;
 		if (write(answers, &answer, sizeof answer) != sizeof answer)
 			break;
 	}
 	_exit(0);
-}
-
-struct actor {
-	pid_t pid;
-	int orders, answers;
-};
-
-static struct actor actor_start(void)
-{
-	int orders[2], answers[2];
-	struct actor actor;
-
-	ck_assert_int_eq(pipe2(orders, O_CLOEXEC) + pipe2(answers, O_CLOEXEC), 0);
-	actor.pid = fork();
-	ck_assert_int_ge(actor.pid, 0);
-	if (actor.pid == 0) {
-		close(orders[1]);
-		close(answers[0]);
-		act(orders[0], answers[1]);
-	}
-	close(orders[0]);
-	close(answers[1]);
-	actor.orders = orders[1];
-	actor.answers = answers[0];
-	return actor;
-}
-
-static long long actor_tell(const struct actor *actor, char order)
-{
-	long long answer = -1;
-
-	ck_assert_int_eq(write(actor->orders, &order, 1), 1);
-	ck_assert_int_eq(read(actor->answers, &answer, sizeof answer), sizeof answer);
-	return answer;
-}
-
-static void actor_end(struct actor *actor)
-{
-	close(actor->orders);
-	close(actor->answers);
-	ck_assert_int_eq(waitpid(actor->pid, NULL, 0), actor->pid);
 }
 
 /* A process that changed its user is closed to others of that user, too. */
@@ -205,11 +153,9 @@ START_TEST(bound_threads_are_counted_for_certain)
 	const char *why = prepare();
 	uint64_t timestamp = 0;
 
-	if (why) {
-		ps_test_skip(why);
+	if (!ps_test_may_run(why))
 		return;
-	}
-	struct actor actor = actor_start();
+	struct actor actor = actor_start(act);
 	actor_tell(&actor, 'w');
 	struct ps_eventset *set = attach(modes[_i], actor.pid);
 	long long strays = actor_tell(&actor, 'w') - pages_on(0) - pages_on(1);
@@ -234,11 +180,9 @@ START_TEST(threads_that_wander_are_estimated)
 	why = why ? why : prepare();
 	uint64_t timestamp = 0;
 
-	if (why) {
-		ps_test_skip(why);
+	if (!ps_test_may_run(why))
 		return;
-	}
-	struct actor actor = actor_start();
+	struct actor actor = actor_start(act);
 	actor_tell(&actor, 'u');
 	struct ps_eventset *set = attach(modes[_i], actor.pid);
 	long long faults = actor_tell(&actor, 'm');

@@ -5,6 +5,7 @@
  * isn't permitted the refusal must say why, and leave nothing. Sees the installed header and the
  * shared library alone.
  */
+#include "actor.h"
 #include "bpf_here.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,12 +24,6 @@ enum {
 	OTHER_HERE = 7,
 	OTHER_THERE = 300,
 	CHILD_THERE = 50
-};
-
-/* A process that does what it is told. */
-struct actor {
-	pid_t pid;
-	int orders, answers;
 };
 
 static struct wander_work works[2];
@@ -64,19 +58,11 @@ static void run_child(bool does_exec)
 	waitpid(pid, NULL, 0);
 }
 
-static long long count_faults(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_minflt + usage.ru_majflt;
-}
-
 /* w: both threads touch their pages; answers how many faults the process had beside them. f, e: a
  * child touches its pages, and ends, or executes a program. t: a thread is created. */
 static long long obey(char order, const int *ends)
 {
-	long long before = count_faults();
+	long long before = actor_faults();
 	pthread_t thread;
 	int closed[2] = {-1, -1};
 	char answer;
@@ -93,7 +79,7 @@ static long long obey(char order, const int *ends)
 	wander_touch(&works[0], FIRST_THERE);
 	if (write(ends[1], &order, 1) != 1 || read(ends[2], &answer, 1) != 1)
 		_exit(1);
-	return count_faults() - before - FIRST_HERE - FIRST_THERE - OTHER_HERE - OTHER_THERE;
+	return actor_faults() - before - FIRST_HERE - FIRST_THERE - OTHER_HERE - OTHER_THERE;
 }
 
 static void act(int orders, int answers)
@@ -117,35 +103,6 @@ static void act(int orders, int answers)
 	_exit(0);
 }
 
-static struct actor actor_start(void)
-{
-	int orders[2], answers[2];
-	struct actor actor;
-
-	ck_assert_int_eq(pipe2(orders, O_CLOEXEC) + pipe2(answers, O_CLOEXEC), 0);
-	actor.pid = fork();
-	ck_assert_int_ge(actor.pid, 0);
-	if (actor.pid == 0) {
-		close(orders[1]);
-		close(answers[0]);
-		act(orders[0], answers[1]);
-	}
-	close(orders[0]);
-	close(answers[1]);
-	actor.orders = orders[1];
-	actor.answers = answers[0];
-	return actor;
-}
-
-static long long actor_tell(const struct actor *actor, char order)
-{
-	long long answer = -1;
-
-	ck_assert_int_eq(write(actor->orders, &order, 1), 1);
-	ck_assert_int_eq(read(actor->answers, &answer, sizeof answer), sizeof answer);
-	return answer;
-}
-
 /* Until its first thread waits for an order: what it does on the way there, after its answer, is
  * counted. */
 static void actor_await(const struct actor *actor)
@@ -163,13 +120,6 @@ static void actor_await(const struct actor *actor)
 	}
 }
 
-static void actor_end(struct actor *actor)
-{
-	close(actor->orders);
-	close(actor->answers);
-	ck_assert_int_eq(waitpid(actor->pid, NULL, 0), actor->pid);
-}
-
 static long long part(int index, uint64_t timestamp)
 {
 	return wander_part(here.topology, wander_cpu(index), timestamp, PS_ATTRIBUTION_EXACT);
@@ -179,8 +129,9 @@ START_TEST(known_work_of_two_threads_is_split_by_cpu)
 {
 	uint64_t timestamp = 0;
 
-	skip_if_obstructed();
-	struct actor actor = actor_start();
+	if (!bpf_is_possible())
+		return;
+	struct actor actor = actor_start(act);
 	actor_tell(&actor, 'w'); /* code and stacks are there from now on */
 	struct ps_eventset *set = attach(PS_ATTRIBUTE_BPF, actor.pid);
 	check_ok(ps_start(set));
@@ -207,9 +158,10 @@ START_TEST(the_counts_are_those_of_per_cpu_events)
 {
 	uint64_t by_bpf = 0, by_events = 0;
 
-	skip_if_obstructed();
+	if (!bpf_is_possible())
+		return;
 	pid_t outsider = start_toucher();
-	struct actor actor = actor_start();
+	struct actor actor = actor_start(act);
 	actor_tell(&actor, 'w');
 	struct ps_eventset *events = attach(PS_ATTRIBUTE_EXACT, actor.pid);
 	struct ps_eventset *bpf = attach(PS_ATTRIBUTE_BPF, actor.pid);
@@ -262,8 +214,9 @@ START_TEST(a_number_that_is_used_again_is_another_process)
 	bool may_set = true;
 	pid_t again = 0;
 
-	skip_if_obstructed();
-	struct actor actor = actor_start();
+	if (!bpf_is_possible())
+		return;
+	struct actor actor = actor_start(act);
 	struct ps_eventset *set = attach(PS_ATTRIBUTE_BPF, actor.pid);
 	check_ok(ps_start(set));
 	wander_create(&work, 500);
@@ -298,8 +251,9 @@ START_TEST(a_fork_of_the_counting_process_changes_nothing)
 	uint64_t timestamp = 0;
 	int status = 1;
 
-	skip_if_obstructed();
-	struct actor actor = actor_start();
+	if (!bpf_is_possible())
+		return;
+	struct actor actor = actor_start(act);
 	actor_tell(&actor, 'w');
 	size_t before = here_count_descriptors();
 	struct ps_eventset *set = attach(PS_ATTRIBUTE_BPF, actor.pid);

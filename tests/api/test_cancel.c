@@ -79,7 +79,9 @@ static void read_and_accumulate(struct victim *victim)
 
 START_TEST(a_thread_that_is_cancelled_while_it_reads_leaves_its_counts)
 {
-	here_skip_unless_counted(HERE_FAULTS) here_map_page();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	here_map_page();
 	here_touch();
 	size_t before = here_count_descriptors();
 	double began_s = now_s();
@@ -127,7 +129,9 @@ static void add_events(struct victim *victim)
 
 START_TEST(a_thread_that_is_cancelled_while_it_adds_events_leaves_no_descriptor)
 {
-	here_skip_unless_counted(HERE_FAULTS) struct victim warm = {.work = add_events};
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct victim warm = {.work = add_events};
 	check_ok(ps_eventset_create(&warm.set));
 	choose(warm.set, &timer_name, "task-clock");
 	choose(warm.set, &clock_name, "cpu-clock");
@@ -247,7 +251,9 @@ static void read_a_log_and_make_one(struct victim *victim)
 
 START_TEST(a_thread_that_is_cancelled_amid_logs_leaves_no_descriptor)
 {
-	here_skip_unless_counted(HERE_FAULTS) strcpy(log_path, "/tmp/perfsage-cancel-XXXXXX");
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	strcpy(log_path, "/tmp/perfsage-cancel-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(log_path));
 	strcat(log_path, "/log");
 	sprintf(other_path, "%s2", log_path);

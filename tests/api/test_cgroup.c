@@ -154,12 +154,11 @@ START_TEST(known_work_of_child_processes_is_split_by_cpu)
 	struct counts few, many, none;
 	const char *reason;
 
-	wander_skip_if_obstructed();
-	reason = make_cgroup();
-	if (reason) {
-		ps_test_skip(reason);
+	if (!wander_is_possible())
 		return;
-	}
+	reason = make_cgroup();
+	if (!ps_test_may_run(reason))
+		return;
 	reason = obstacle();
 	if (reason) {
 		remove_cgroup();

@@ -3,12 +3,11 @@
  * Pauses on the real kernel: known pages, touched while a set or one of its events is paused and
  * while it isn't, on known CPUs; of another thread, in a child; descriptors, filters and programs.
  */
-#include "wander.h"
+#include "actor.h"
 
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -84,7 +83,8 @@ START_TEST(pages_are_counted_where_they_were_touched_but_not_in_pauses)
 	struct walk walk;
 	unsigned seed = 20261124;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk);
 	warm_up(&walk);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -110,7 +110,9 @@ START_TEST(a_child_cannot_pause_its_parents_set)
 	int status = -1;
 	uint64_t timestamp = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) set = here_faults(PS_ATTRIBUTE_AUTO, 10);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	set = here_faults(PS_ATTRIBUTE_AUTO, 10);
 	here_map_page();
 	check_ok(ps_start(set));
 	pid_t child = fork();
@@ -147,7 +149,9 @@ START_TEST(a_foreign_thread_cannot_pause_a_set)
 	pthread_t thread;
 	void *result = NULL;
 
-	here_skip_unless_counted(HERE_FAULTS) set = here_faults(PS_ATTRIBUTE_AUTO, 10);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	set = here_faults(PS_ATTRIBUTE_AUTO, 10);
 	check_ok(ps_start(set));
 	ck_assert_int_eq(pthread_create(&thread, NULL, try_calls, set), 0);
 	pthread_join(thread, &result);
@@ -157,64 +161,30 @@ START_TEST(a_foreign_thread_cannot_pause_a_set)
 }
 END_TEST
 
-/* Another thread, which touches pages when it is told to. */
-struct worker {
-	struct wander_work work;
-	sem_t go, done;
-	pid_t tid;
-	long long strays;
-};
-
-static void *run_worker(void *context)
-{
-	struct worker *worker = context;
-
-	worker->tid = gettid();
-	for (int round = 0; round < 3; round++) {
-		sem_post(&worker->done);
-		sem_wait(&worker->go);
-		wander_settle(&worker->work);
-		wander_touch(&worker->work, 100);
-		worker->strays += wander_strays(&worker->work);
-	}
-	sem_post(&worker->done);
-	return NULL;
-}
-
-static void let_work(struct worker *worker)
-{
-	sem_post(&worker->go);
-	sem_wait(&worker->done);
-}
-
 START_TEST(another_thread_is_not_counted_in_pauses)
 {
-	struct worker worker = {.strays = 0};
+	struct worker worker;
 	struct ps_eventset *set = NULL;
-	pthread_t thread;
 	uint64_t timestamp = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) wander_create(&worker.work, 300);
-	sem_init(&worker.go, 0, 0);
-	sem_init(&worker.done, 0, 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, run_worker, &worker), 0);
-	sem_wait(&worker.done);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	worker_start(&worker);
 	check_ok(ps_eventset_create(&set));
 	check_ok(ps_eventset_add(set, HERE_FAULTS));
 	check_ok(ps_eventset_attach_tid(set, worker.tid));
 	check_ok(ps_start(set));
-	let_work(&worker);
+	worker_do_round(&worker);
 	check_ok(ps_pause(set));
-	let_work(&worker);
+	worker_do_round(&worker);
 	check_ok(ps_resume(set));
-	let_work(&worker);
+	worker_do_round(&worker);
 	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	ck_assert_int_ge(here_sum(HERE_FAULTS, timestamp), 200);
 	ck_assert(PS_TEST_HAS_SANITIZER ||
 	          here_sum(HERE_FAULTS, timestamp) <= 200 + worker.strays + 16);
-	pthread_join(thread, NULL);
 	ps_eventset_destroy(set);
-	wander_destroy(&worker.work);
+	worker_end(&worker);
 }
 END_TEST
 
@@ -235,7 +205,9 @@ START_TEST(descriptors_are_the_kernels_and_stay_open)
 	struct ps_eventset *set;
 	size_t count = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) set = here_faults(PS_ATTRIBUTE_AUTO, 10);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	set = here_faults(PS_ATTRIBUTE_AUTO, 10);
 	check_ok(ps_start(set));
 	size_t before = here_count_descriptors();
 	check_ok(ps_eventset_for_each_counter(set, check_counter, &count));
@@ -278,7 +250,9 @@ START_TEST(a_filter_lets_through_what_it_says)
 {
 	struct ps_eventset *set = NULL;
 
-	here_skip_unless_counted(TRACEPOINT) check_ok(ps_eventset_create(&set));
+	if (!here_may_count(TRACEPOINT))
+		return;
+	check_ok(ps_eventset_create(&set));
 	check_ok(ps_eventset_add(set, TRACEPOINT));
 	ck_assert_int_ge(count_switches(set), 20);
 	check_ok(ps_eventset_set_filter(set, 0, "prev_pid == -7"));
@@ -314,7 +288,9 @@ START_TEST(a_bpf_program_decides_what_is_counted)
 	struct ps_eventset *set = NULL;
 	int none, all;
 
-	here_skip_unless_counted(TRACEPOINT) none = load_program(0);
+	if (!here_may_count(TRACEPOINT))
+		return;
+	none = load_program(0);
 	all = load_program(1);
 	if (none < 0 || all < 0) {
 		ps_test_skip("bpf(2) loads no program here");

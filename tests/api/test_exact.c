@@ -94,7 +94,8 @@ START_TEST(a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read)
 	uint64_t timestamp = 0;
 	const char *why = NULL;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_AUTO, 1010);
 	work_on(&walk, 0, 1000);
 	work_on(&walk, 1, 10);
@@ -134,7 +135,8 @@ START_TEST(five_hundred_moves_with_readings_in_between_leave_no_count_in_the_wro
 	struct walk walk;
 	unsigned seed = 20261121;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, MOVES * 20);
 	for (int move = 0; move < MOVES; move++) {
 		work_on(&walk, (int)wander_random(&seed, 2), wander_random(&seed, 20));
@@ -155,7 +157,8 @@ START_TEST(more_moves_than_the_ring_holds_lose_nothing)
 	uint64_t timestamp;
 	unsigned seed = 7;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 3 * 3 * 450 + 100);
 	for (int round = 0; round < 3; round++) {
 		for (int move = 0; move < 450; move++)
@@ -180,7 +183,8 @@ START_TEST(a_store_between_two_readings_takes_nothing_from_them)
 	uint64_t stored = 0, timestamp;
 	long long counter = 5;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 200);
 	check_ok(ps_store(walk.set, &counter, 1, walk.root, &stored, NULL));
 	check_ok(ps_reset(walk.set));
@@ -204,7 +208,8 @@ START_TEST(last_cpu_mode_beside_shows_all_where_it_looked_and_says_so)
 	uint64_t timestamp = 0;
 	const char *why = "";
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 1020);
 	check_ok(ps_topology_load(&beside, NULL));
 	last = wander_set(PS_ATTRIBUTE_LAST_CPU, 64);
@@ -273,7 +278,8 @@ static void stray(int sleeps, enum ps_attribution label)
 
 START_TEST(a_pinned_thread_that_strays_loses_the_label_though_it_is_back_at_the_reading)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	stray(0, PS_ATTRIBUTION_MIXED);
 }
 END_TEST
@@ -283,7 +289,8 @@ START_TEST(a_pinned_thread_that_sleeps_often_keeps_the_label)
 	const struct timespec moment = {.tv_nsec = 1000};
 	struct ps_topology *topology = NULL;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	struct ps_eventset *set = wander_set(PS_ATTRIBUTE_AUTO, 16);
 	check_ok(ps_topology_load(&topology, NULL));
 	wander_move(wander_cpu(0));
@@ -301,7 +308,8 @@ END_TEST
 
 START_TEST(a_stray_for_which_the_ring_had_no_room_left_costs_the_label_too)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	stray(450, PS_ATTRIBUTION_LAST_CPU);
 }
 END_TEST
@@ -332,7 +340,8 @@ START_TEST(more_moves_than_records_are_not_called_exact)
 	struct ps_value total;
 	uint64_t timestamp = 0;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 600);
 	for (int move = 0; move < 450; move++)
 		work_on(&walk, move % 2, 1);
@@ -361,7 +370,8 @@ START_TEST(the_first_reading_behind_a_move_takes_no_page_fault)
 	struct ps_topology *topology = NULL;
 	struct wander_work work;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	check_ok(ps_topology_load(&topology, NULL));
 	wander_create(&work, 8);
 	for (int round = 0; round < 2; round++) {

@@ -251,21 +251,24 @@ static void watch_process(bool is_pinned, bool are_processes, bool comes_late)
 
 START_TEST(threads_that_come_after_the_set_and_move_about_are_counted_where_they_were)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	watch_process(true, false, false);
 }
 END_TEST
 
 START_TEST(threads_that_come_after_the_set_and_are_not_bound_are_counted_where_they_were)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	watch_process(false, false, false);
 }
 END_TEST
 
 START_TEST(child_processes_are_counted_where_they_were)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	watch_process(true, true, false);
 }
 END_TEST
@@ -274,11 +277,10 @@ START_TEST(threads_that_were_there_before_the_set_are_counted_where_they_were)
 {
 	const char *why = ps_test_lack_on_all_cpus(2 * (HANDS + 1));
 
-	if (why) {
-		ps_test_skip(why);
+	if (!ps_test_may_run(why))
 		return;
-	}
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	watch_process(true, false, true);
 }
 END_TEST
@@ -321,7 +323,8 @@ START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
 	struct ps_topology *topology = NULL;
 	int attempts = ps_test_size(40, 10);
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	check_ok(ps_topology_load(&topology, NULL));
 	pid_t pid = fork();
 	if (pid == 0)
@@ -357,7 +360,8 @@ START_TEST(a_process_can_be_read_while_children_come_and_end)
 	struct ps_topology *topology = NULL;
 	int reads = ps_test_size(5000, 500);
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	check_ok(ps_topology_load(&topology, NULL));
 	pid_t pid = fork();
 	if (pid == 0)

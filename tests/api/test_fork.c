@@ -55,7 +55,8 @@ START_TEST(a_child_that_destroys_its_copy_closes_all_and_the_parent_counts_on)
 	struct wander_work work;
 	struct ps_value total;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	check_ok(ps_topology_load(&topology, NULL));
 	wander_create(&work, 200);
 	int before = count_descriptors();
@@ -92,7 +93,8 @@ static void put_others_in_their_place(int first_free)
 
 START_TEST(a_number_that_is_the_childs_own_by_now_is_left_alone)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	int first_free = dup(0);
 	ck_assert_int_ge(first_free, 0);
 	close(first_free);

@@ -72,7 +72,9 @@ START_TEST(a_kill_at_any_moment_loses_no_record)
 	_Atomic uint64_t *written =
 	    mmap(NULL, sizeof *written, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	here_skip_unless_counted(HERE_FAULTS) ck_assert(written != MAP_FAILED);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	ck_assert(written != MAP_FAILED);
 	for (int round = 0; round < kills; round++) {
 		int status;
 		atomic_store(written, 0);
@@ -104,7 +106,9 @@ START_TEST(records_that_jumps_left_are_whole_or_absent)
 	volatile long long number = 0;
 	uint64_t missing;
 
-	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct ps_eventset *set = new_set();
 	struct ps_log *log = new_log(NULL);
 	struct ps_log_stream *volatile stream = new_stream(log, set);
 	storm_begin();
@@ -154,7 +158,9 @@ START_TEST(jumps_out_of_a_write_invent_no_record)
 	volatile long long written = 0;
 	volatile int step = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct ps_eventset *set = new_set();
 	struct ps_log *log = new_log(NULL);
 	struct ps_log_stream *volatile stream = new_stream(log, set);
 	storm_begin();
@@ -186,7 +192,9 @@ START_TEST(jumps_out_of_a_write_lose_no_block)
 	struct ps_log_reader *reader = NULL;
 	volatile int step = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct ps_eventset *set = new_set();
 	struct ps_log *log = new_log(&options);
 	struct ps_log_stream *volatile stream = new_stream(log, set);
 	storm_begin();
@@ -271,8 +279,9 @@ static void write_on_full_disk(void)
 
 START_TEST(a_full_tmpfs_ends_no_program)
 {
-	here_skip_unless_counted(HERE_FAULTS) if (!mount_disk())
-	{
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	if (!mount_disk()) {
 		ps_test_skip("no tmpfs can be mounted here");
 		return;
 	}

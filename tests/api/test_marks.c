@@ -122,7 +122,6 @@ out:
 
 START_TEST(visits_are_exact_however_a_block_is_left)
 {
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	ck_assert_int_eq(leave_somehow(0), 3);
 	check_ok(ps_profile_listen(profile));
@@ -147,7 +146,6 @@ END_TEST
 
 START_TEST(a_name_is_asked_for_at_each_visit_that_is_heard)
 {
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	named = 0;
 	for (int turn = 0; turn < 10; turn++) {
@@ -198,7 +196,6 @@ START_TEST(a_function_around_a_mark_has_a_region_for_each_name)
 {
 	pthread_t threads[THREADS];
 
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	check_ok(ps_profile_listen(profile));
 	for (int thread = 0; thread < THREADS; thread++)
@@ -216,7 +213,6 @@ END_TEST
 
 START_TEST(begin_and_end_are_a_region_and_an_end_alone_is_a_fault)
 {
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	check_ok(ps_profile_listen(profile));
 	PS_REGION_BEGIN("begun");
@@ -248,7 +244,6 @@ START_TEST(one_profile_listens_at_a_time)
 {
 	struct ps_profile *first, *second;
 
-	here_skip_unless_counted(HERE_FAULTS);
 	here_map_page();
 	begin();
 	first = profile;
@@ -291,7 +286,6 @@ static void tell_next(void)
 
 START_TEST(a_number_is_heard_outside_of_regions_and_only_while_somebody_listens)
 {
-	here_skip_unless_counted(HERE_FAULTS);
 	numbers = 0;
 	for (int turn = 0; turn < 2; turn++) {
 		tell_next();
@@ -328,7 +322,6 @@ START_TEST(eight_threads_are_heard)
 	pthread_t threads[THREADS];
 	int turns[THREADS] = {0};
 
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	check_ok(ps_profile_listen(profile));
 	for (int thread = 0; thread < THREADS; thread++)
@@ -362,7 +355,6 @@ START_TEST(a_shared_object_is_heard_whenever_it_is_loaded)
 {
 	int (*work)(int rounds);
 
-	here_skip_unless_counted(HERE_FAULTS);
 	begin();
 	void *object = load(&work);
 	ck_assert_int_eq(work(4), 6);
@@ -409,7 +401,6 @@ START_TEST(a_forked_child_listens_for_itself)
 {
 	int status;
 
-	here_skip_unless_counted(HERE_FAULTS);
 	here_map_page();
 	begin();
 	check_ok(ps_profile_listen(profile));
@@ -441,5 +432,5 @@ int main(void)
 	tcase_add_test(tests, eight_threads_are_heard);
 	tcase_add_test(tests, a_shared_object_is_heard_whenever_it_is_loaded);
 	tcase_add_test(tests, a_forked_child_listens_for_itself);
-	return here_run(suite);
+	return here_run_if_counted(suite);
 }

@@ -148,7 +148,8 @@ static void work_on_two_cpus(void)
 
 START_TEST(what_a_running_thread_counted_is_in_its_open_region)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	begin_worker(work_on_two_cpus, PS_ATTRIBUTE_EXACT, 35);
 	await_worker();
 	struct ps_profile_faults faults = {.size = sizeof faults};
@@ -177,7 +178,8 @@ static void work_on_one_cpu(void)
 
 START_TEST(what_a_pinned_thread_counted_is_pinned)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	begin_worker(work_on_one_cpu, PS_ATTRIBUTE_AUTO, 30);
 	await_worker();
 	wander_check_count(part_of(path, 1, wander_cpu(1)), 10, worker.strays);
@@ -202,7 +204,8 @@ START_TEST(counts_that_are_somewhere_leave_no_part_of_their_path_pinned)
 {
 	enum ps_attribution label = PS_ATTRIBUTION_EXACT;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	begin_worker(work_and_leave_the_cpu, PS_ATTRIBUTE_AUTO, 35);
 	await_worker();
 	wander_check_count(count_of(path, 1, -1, PS_SHARE_EXCLUSIVE, &label), 15, worker.strays);
@@ -229,7 +232,8 @@ static void work_in_a_sampled_region(void)
 
 START_TEST(visits_that_are_not_counted_are_outside_any_region)
 {
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	begin_worker(work_in_a_sampled_region, PS_ATTRIBUTE_EXACT, 30);
 	await_worker();
 	ck_assert_int_ge(total(), 30);
@@ -260,10 +264,8 @@ START_TEST(a_busy_threads_counts_come_once)
 	const char *obstacle = wander_obstacle_to_means();
 	long long before = 0;
 
-	if (obstacle) {
-		ps_test_skip(obstacle);
+	if (!ps_test_may_run(obstacle))
 		return;
-	}
 	atomic_store(&is_done, false);
 	begin_worker(work_all_the_time, PS_ATTRIBUTE_EXACT, VISITS);
 	while (!atomic_load(&is_done)) {

@@ -3,11 +3,9 @@
  * Snapshots on the real kernel: known pages on known CPUs stand between any two of them, whatever
  * readings are made; also when signals leave the calls, in a child, and of another thread.
  */
+#include "actor.h"
 #include "storm.h"
-#include "wander.h"
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,7 +102,8 @@ START_TEST(moves_and_readings_leave_no_count_in_the_wrong_place)
 	struct walk walk;
 	unsigned seed = 20261124;
 
-	wander_skip_if_obstructed();
+	if (!wander_is_possible())
+		return;
 	open_walk(&walk, MOVES * 20);
 	for (int move = 0; move < MOVES; move++) {
 		work_on(&walk, (int)wander_random(&seed, 2), wander_random(&seed, 20));
@@ -127,7 +126,9 @@ START_TEST(snapshots_that_jumps_left_lose_nothing)
 	volatile long long done = 0;
 	struct ps_value values[2];
 
-	here_skip_unless_counted(HERE_FAULTS) set = here_faults(here_modes[_i], 100);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	set = here_faults(here_modes[_i], 100);
 	here_map_page();
 	here_touch();
 	check_ok(ps_start(set));
@@ -166,8 +167,11 @@ START_TEST(a_child_keeps_what_it_inherited_and_takes_no_more)
 	struct ps_value values[2];
 	int status = -1;
 
-	wander_skip_if_obstructed();
-	here_skip_unless_counted(HERE_FAULTS) set = here_faults(PS_ATTRIBUTE_AUTO, 10);
+	if (!wander_is_possible())
+		return;
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	set = here_faults(PS_ATTRIBUTE_AUTO, 10);
 	here_map_page();
 	check_ok(ps_start(set));
 	check_ok(ps_snapshot_take(set, &first));
@@ -193,51 +197,23 @@ START_TEST(a_child_keeps_what_it_inherited_and_takes_no_more)
 }
 END_TEST
 
-/* Another thread, which touches pages when it is told to. */
-struct worker {
-	struct wander_work work;
-	sem_t go, done;
-	pid_t tid;
-	long long strays;
-};
-
-static void *run_worker(void *context)
-{
-	struct worker *worker = context;
-
-	worker->tid = gettid();
-	for (int round = 0; round < 3; round++) {
-		sem_post(&worker->done);
-		sem_wait(&worker->go);
-		wander_settle(&worker->work);
-		wander_touch(&worker->work, 100);
-		worker->strays += wander_strays(&worker->work);
-	}
-	sem_post(&worker->done);
-	return NULL;
-}
-
 START_TEST(the_snapshots_of_another_thread_are_of_its_work)
 {
-	struct worker worker = {.strays = 0};
+	struct worker worker;
 	struct ps_snapshot *snapshots[4] = {NULL};
 	struct ps_eventset *set = NULL;
 	struct ps_value value;
-	pthread_t thread;
 
-	here_skip_unless_counted(HERE_FAULTS) wander_create(&worker.work, 300);
-	sem_init(&worker.go, 0, 0);
-	sem_init(&worker.done, 0, 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, run_worker, &worker), 0);
-	sem_wait(&worker.done);
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	worker_start(&worker);
 	check_ok(ps_eventset_create(&set));
 	check_ok(ps_eventset_add(set, HERE_FAULTS));
 	check_ok(ps_eventset_attach_tid(set, worker.tid));
 	check_ok(ps_start(set));
 	check_ok(ps_snapshot_take(set, &snapshots[0]));
 	for (int round = 1; round < 4; round++) {
-		sem_post(&worker.go);
-		sem_wait(&worker.done);
+		worker_do_round(&worker);
 		check_ok(ps_snapshot_take(set, &snapshots[round]));
 	}
 	check_ok(ps_snapshot_difference(set, snapshots[0], snapshots[3], NULL, &value, 1));
@@ -246,11 +222,10 @@ START_TEST(the_snapshots_of_another_thread_are_of_its_work)
 	check_ok(ps_snapshot_difference(set, snapshots[1], snapshots[2], NULL, &value, 1));
 	ck_assert_int_ge(value.value, 100);
 	ck_assert(PS_TEST_HAS_SANITIZER || value.value <= 100 + worker.strays + 16);
-	pthread_join(thread, NULL);
 	for (int round = 0; round < 4; round++)
 		ps_snapshot_destroy(snapshots[round]);
 	ps_eventset_destroy(set);
-	wander_destroy(&worker.work);
+	worker_end(&worker);
 }
 END_TEST
 

@@ -201,12 +201,12 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 
 static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
 
-#define STEP_TEST(name, ...)                                         \
-	START_TEST(name)                                             \
-	{                                                            \
-		here_skip_unless_counted(HERE_FAULTS)                \
-		    try_all(modes[_i], (struct trial){__VA_ARGS__}); \
-	}                                                            \
+#define STEP_TEST(name, ...)                                             \
+	START_TEST(name)                                                 \
+	{                                                                \
+		if (here_may_count(HERE_FAULTS))                         \
+			try_all(modes[_i], (struct trial){__VA_ARGS__}); \
+	}                                                                \
 	END_TEST
 
 STEP_TEST(a_reading_that_is_updated, .call = ps_read)

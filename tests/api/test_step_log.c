@@ -198,7 +198,9 @@ static const struct {
 
 START_TEST(a_jump_at_any_instruction_leaves_a_log_whole)
 {
-	here_skip_unless_counted(HERE_FAULTS) bool is_bound = rows[_i].is_bound;
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	bool is_bound = rows[_i].is_bound;
 	if (is_bound)
 		here_pin();
 	leave_each(rows[_i].call, rows[_i].stride);
@@ -211,7 +213,9 @@ START_TEST(a_jump_out_of_a_write_that_fails_leaves_one_number_of_lost_records)
 	struct ps_log_info info = {.size = sizeof info};
 	struct ps_log_reader *reader = NULL;
 
-	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct ps_eventset *set = new_set();
 	struct ps_log *log = new_log(NULL);
 	struct ps_log_stream *stream = new_text_stream(log, set);
 	bool was_left = true;
@@ -284,7 +288,9 @@ START_TEST(a_stream_that_ends_after_a_jump_tells_how_many_records_it_has)
 	bool was_left = true;
 	long steps = 0;
 
-	here_skip_unless_counted(HERE_FAULTS) struct ps_eventset *set = new_set();
+	if (!here_may_count(HERE_FAULTS))
+		return;
+	struct ps_eventset *set = new_set();
 	here_pin();
 	begin_steps();
 	while (was_left && steps < MOST_STEPS) {

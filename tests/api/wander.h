@@ -44,14 +44,8 @@ unsigned wander_random(unsigned *seed, unsigned limit); /* 0 to limit - 1 */
 const char *wander_obstacle(void);
 const char *
 wander_obstacle_to_means(void); /* why the means can't be had here, or only with other faults */
-#define wander_skip_if_obstructed()                      \
-	do {                                             \
-		const char *reason_ = wander_obstacle(); \
-		if (reason_) {                           \
-			ps_test_skip(reason_);           \
-			return;                          \
-		}                                        \
-	} while (0)
+/* False, with the reason said, where they can't. */
+#define wander_is_possible() ps_test_may_run(wander_obstacle())
 /* By which means the kernel may split counts; the library finds the other one refused. */
 enum wander_means {
 	WANDER_LANES,

@@ -6,6 +6,7 @@
 
 #include "support/sanitizer.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,16 @@ static inline void ps__test_skip(const char *function, const char *reason)
 
 /* The caller returns after it. */
 #define ps_test_skip(reason) ps__test_skip(__func__, (reason))
+
+/* True if there is no obstacle (NULL). Else says the obstacle as the reason of a skip. */
+static inline bool ps__test_may_run(const char *function, const char *obstacle)
+{
+	if (obstacle)
+		ps__test_skip(function, obstacle);
+	return !obstacle;
+}
+
+#define ps_test_may_run(obstacle) ps__test_may_run(__func__, (obstacle))
 
 /* valgrind and the sanitizers have page faults of their own in the counted threads. */
 static inline int ps_test_is_in_valgrind(void)
