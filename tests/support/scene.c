@@ -125,6 +125,43 @@ struct ps_eventset *scene_started(const char *event, ...)
 	return set;
 }
 
+struct ps_eventset *scene_started_exact(void)
+{
+	struct ps_eventset *set = scene_started("page-faults", "minor-faults", NULL);
+
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+	return set;
+}
+
+void scene_store(struct ps_eventset *set, int cpu, const long long *counters)
+{
+	uint64_t timestamp = 0;
+
+	fake_set_cpu(cpu);
+	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
+	                  NULL));
+}
+
+void scene_use(struct ps_topology *topology)
+{
+	ps_topology_destroy(scene.topology);
+	scene.topology = topology;
+	scene.root = ps_topology_root(topology);
+}
+
+struct ps_component *scene_thread(int cpu)
+{
+	return ps_component_find(scene.root, PS_COMPONENT_THREAD, cpu);
+}
+
+struct ps_metric_value scene_metric(const struct ps_component *component, const char *name)
+{
+	struct ps_metric_value value;
+
+	check_ok(ps_component_metric(component, name, &value));
+	return value;
+}
+
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp)
 {
 	struct ps_value value;

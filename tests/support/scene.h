@@ -40,10 +40,18 @@ struct ps_eventset *scene_set(const char *event, ...)
     __attribute__((sentinel)); /* names, then NULL */
 struct ps_eventset *scene_started(const char *event, ...)
     __attribute__((sentinel)); /* the same; it counts */
+/* Counts page-faults and minor-faults, and must say that its attribution is exact. */
+struct ps_eventset *scene_started_exact(void);
+/* The caller is on the CPU, and stores these counters there, one for each event. */
+void scene_store(struct ps_eventset *set, int cpu, const long long *counters);
+
+void scene_use(struct ps_topology *topology); /* in place of the scene's own, which is destroyed */
+struct ps_component *scene_thread(int cpu);
 
 /* The part, or the total, that must be there. Timestamp 0: the latest. */
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
 struct ps_value scene_total(const char *event);
+struct ps_metric_value scene_metric(const struct ps_component *component, const char *name);
 long long scene_count(int cpu, const char *event, uint64_t timestamp);
 /* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones
  * are 0. */

@@ -31,13 +31,6 @@ static const struct {
 };
 #define TREES ((int)(sizeof trees / sizeof trees[0]))
 
-static void use_topology(struct ps_topology *topology)
-{
-	ps_topology_destroy(scene.topology);
-	scene.topology = topology;
-	scene.root = ps_topology_root(topology);
-}
-
 static char *printed(struct ps_component *root, unsigned flags, size_t width)
 {
 	struct ps_print_options options = {
@@ -85,7 +78,7 @@ START_TEST(a_machine_of_any_size_fits_on_a_small_terminal)
 	if (trees[_i].cpus > ps_test_serial_size(512, 128))
 		return;
 	FILE *stream = golden_open();
-	use_topology(fixture_synthetic(trees[_i].description));
+	scene_use(fixture_synthetic(trees[_i].description));
 	for (size_t i = 0; i < WIDTHS; i++) {
 		char *text = printed(scene.root, PS_PRINT_UTF8, machine_widths[i]);
 		ck_assert_uint_le(count_of(text, "\n"), SMALL_TERMINAL);
@@ -120,7 +113,7 @@ START_TEST(each_CPU_is_in_one_line)
 {
 	char seen[512] = {0};
 
-	use_topology(fixture_synthetic(trees[_i].description));
+	scene_use(fixture_synthetic(trees[_i].description));
 	char *text = printed(scene.root, 0, 0);
 	for (const char *at = strchr(text, '\n'); (at = strstr(at, "CPU")); at++)
 		mark_list(at + strcspn(at, "0123456789"), seen, trees[_i].cpus);
@@ -132,7 +125,7 @@ END_TEST
 
 START_TEST(each_component_has_a_line_on_request)
 {
-	use_topology(fixture_synthetic(trees[2].description));
+	scene_use(fixture_synthetic(trees[2].description));
 	char *text = printed(scene.root, PS_PRINT_EACH, 80);
 	ck_assert_uint_eq(count_of(text, "\n"), 1 + 2 + 2 + 16 + 3 * 128 + 256);
 	ck_assert_uint_eq(count_of(text, " + "), 0);
@@ -220,7 +213,7 @@ START_TEST(what_is_irregular_stands_alone)
 {
 	FILE *stream = golden_open();
 
-	use_topology(load_irregular());
+	scene_use(load_irregular());
 	for (size_t i = 0; i < WIDTHS; i++)
 		add_printed(stream, PS_PRINT_UTF8, machine_widths[i]);
 	golden_check_file(stream, "topo_irregular.txt");
@@ -229,7 +222,7 @@ END_TEST
 
 START_TEST(any_component_may_come_first)
 {
-	use_topology(fixture_synthetic(trees[3].description));
+	scene_use(fixture_synthetic(trees[3].description));
 	char *text =
 	    printed(ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 1), 0, 80);
 	ck_assert_ptr_eq(strstr(text, "Package 1: 1 NUMA node, 16 L3, 128 L2, 128 L1, 128 Cores, "),
@@ -252,7 +245,7 @@ START_TEST(chosen_types_are_folded_too)
 	                                   .cache_level = 3};
 	FILE *stream = golden_open();
 
-	use_topology(fixture_synthetic(trees[3].description));
+	scene_use(fixture_synthetic(trees[3].description));
 	check_ok(ps_print_with(scene.root, &options, stream));
 	golden_check(stream, "topo_types");
 }
@@ -282,7 +275,7 @@ START_TEST(a_list_that_has_no_room_goes_on_below)
 		                           i ? ",%d" : "%d", i % 128);
 	}
 	strcat(description, ")");
-	use_topology(fixture_synthetic(description));
+	scene_use(fixture_synthetic(description));
 	char *text = printed(scene.root, PS_PRINT_UTF8, columns);
 	ck_assert_uint_le(columns_of(text), columns);
 	for (const char *at = text; (at = strstr(at, " CPU")); at++)

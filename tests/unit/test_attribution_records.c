@@ -10,14 +10,6 @@
 #define EVENT   "page-faults"
 #define PRESENT "/sys/devices/system/cpu/present"
 
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
-
-	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
-	return set;
-}
-
 /* By what the set's counts are split: instances are events on one CPU each. */
 static bool has_instances(void)
 {
@@ -67,11 +59,11 @@ START_TEST(few_cpus_are_split_by_instances)
 	struct ps_eventset *set;
 
 	fake_file(PRESENT, "0-2\n");
-	set = started();
+	set = scene_started_exact();
 	ck_assert(has_instances());
 	ps_eventset_destroy(set);
 	fake_file(PRESENT, "0-3\n");
-	set = started();
+	set = scene_started_exact();
 	ck_assert(!has_instances());
 	ps_eventset_destroy(set);
 }

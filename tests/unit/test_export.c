@@ -12,13 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void use_topology(struct ps_topology *topology)
-{
-	ps_topology_destroy(scene.topology);
-	scene.topology = topology;
-	scene.root = ps_topology_root(topology);
-}
-
 static void store(struct ps_eventset *set, int cpu, const char *affinity, const long long *counters)
 {
 	uint64_t timestamp = 0;
@@ -52,7 +45,7 @@ static char *export_text(struct ps_component *root, enum ps_format format,
 
 START_TEST(a_tree_without_readings)
 {
-	use_topology(fixture_load(_i ? "hybrid.xml" : "hbm.xml"));
+	scene_use(fixture_load(_i ? "hybrid.xml" : "hbm.xml"));
 	check_export(PS_FORMAT_JSON, NULL, _i ? "export_hybrid.json" : "export_bare.json");
 	check_export(PS_FORMAT_CSV, NULL, "export_bare.csv");
 }

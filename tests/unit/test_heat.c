@@ -94,7 +94,7 @@ static void load_text(const char *text)
 	write_file(path, text);
 	check_ok(ps_topology_load_xml(&topology, path));
 	unlink(path);
-	use_topology(topology);
+	scene_use(topology);
 }
 
 START_TEST(an_earlier_heat_map_leaves_nothing_behind)

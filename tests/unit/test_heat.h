@@ -11,13 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static inline void use_topology(struct ps_topology *topology)
-{
-	ps_topology_destroy(scene.topology);
-	scene.topology = topology;
-	scene.root = ps_topology_root(topology);
-}
-
 static inline void store(const struct ps_eventset *model, int cpu, const long long *counters)
 {
 	struct ps_eventset *set = NULL;
@@ -54,7 +47,7 @@ static inline void count_in_two_packages(void)
 {
 	struct ps_eventset *set = scene_set("page-faults", NULL);
 
-	use_topology(fixture_synthetic("pack:2 [numa] l3:1 core:4 pu:1"));
+	scene_use(fixture_synthetic("pack:2 [numa] l3:1 core:4 pu:1"));
 	store(set, 0, (const long long[]){1000});
 	store(set, 1, (const long long[]){250});
 	store(set, 2, (const long long[]){0});

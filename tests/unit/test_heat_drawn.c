@@ -199,7 +199,7 @@ START_TEST(lstopo_draws_this_machine_in_the_colours_of_its_counts)
 	struct ps_topology *topology = NULL;
 
 	check_ok(ps_topology_load(&topology, NULL));
-	use_topology(topology);
+	scene_use(topology);
 	for (size_t i = 0; i < ps_component_thread_count(scene.root); i++)
 		store(set, ps_thread_cpu(ps_component_thread_at(scene.root, i)),
 		      (const long long[]){(long long)(100 * i + 70)});

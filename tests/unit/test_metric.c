@@ -8,29 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Counters as a reading on a CPU. */
-static void store(struct ps_eventset *set, int cpu, const long long *counters)
-{
-	uint64_t timestamp = 0;
-
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
-}
-
-static struct ps_metric_value metric_of(const struct ps_component *component, const char *name)
-{
-	struct ps_metric_value value;
-
-	check_ok(ps_component_metric(component, name, &value));
-	return value;
-}
-
-static struct ps_component *thread_component(int cpu)
-{
-	return ps_component_find(scene.root, PS_COMPONENT_THREAD, cpu);
-}
-
 static void check_near(double value, double expected)
 {
 	ck_assert_msg(fabs(value - expected) <= 1e-12 * fabs(expected), "%.17g is not %.17g", value,
@@ -44,16 +21,16 @@ START_TEST(a_metric_is_the_ratio_of_the_sums_below_each_component)
 	fake_add_core_pmu(4);
 	set = scene_set("instructions", "cycles", "task-clock", NULL);
 	check_ok(ps_eventset_clone(&other, set));
-	store(set, 0, (const long long[]){300, 200, 100});
-	store(other, 2, (const long long[]){100, 400, 300});
-	check_near(metric_of(thread_component(0), "IPC").value, 1.5);
-	check_near(metric_of(thread_component(2), "IPC").value, 0.25);
-	check_near(metric_of(scene.root, "IPC").value, 400.0 / 600);
-	check_near(metric_of(scene.root, "ipc").value, 400.0 / 600);
-	check_near(metric_of(thread_component(0), "GHz").value, 2);
-	check_near(metric_of(thread_component(2), "time-share").value, 75);
-	check_near(metric_of(scene.root, "time-share").value, 100);
-	ck_assert_int_eq((int)metric_of(scene.root, "IPC").status, PS_STATUS_COUNTED);
+	scene_store(set, 0, (const long long[]){300, 200, 100});
+	scene_store(other, 2, (const long long[]){100, 400, 300});
+	check_near(scene_metric(scene_thread(0), "IPC").value, 1.5);
+	check_near(scene_metric(scene_thread(2), "IPC").value, 0.25);
+	check_near(scene_metric(scene.root, "IPC").value, 400.0 / 600);
+	check_near(scene_metric(scene.root, "ipc").value, 400.0 / 600);
+	check_near(scene_metric(scene_thread(0), "GHz").value, 2);
+	check_near(scene_metric(scene_thread(2), "time-share").value, 75);
+	check_near(scene_metric(scene.root, "time-share").value, 100);
+	ck_assert_int_eq((int)scene_metric(scene.root, "IPC").status, PS_STATUS_COUNTED);
 	ps_eventset_destroy(set);
 	ps_eventset_destroy(other);
 }
@@ -64,10 +41,10 @@ START_TEST(rates_are_per_second_of_cpu_time)
 	struct ps_eventset *set =
 	    scene_set("task-clock", "page-faults", "context-switches", "cpu-migrations", NULL);
 
-	store(set, 0, (const long long[]){2000000000, 100, 30, 7});
-	check_near(metric_of(scene.root, "page-fault-rate").value, 50);
-	check_near(metric_of(scene.root, "context-switch-rate").value, 15);
-	check_near(metric_of(scene.root, "cpu-migration-rate").value, 3.5);
+	scene_store(set, 0, (const long long[]){2000000000, 100, 30, 7});
+	check_near(scene_metric(scene.root, "page-fault-rate").value, 50);
+	check_near(scene_metric(scene.root, "context-switch-rate").value, 15);
+	check_near(scene_metric(scene.root, "cpu-migration-rate").value, 3.5);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -79,13 +56,13 @@ START_TEST(what_a_set_counted_alone_does_not_enter)
 	fake_add_core_pmu(4);
 	both = scene_set("instructions", "cycles", NULL);
 	alone = scene_set("instructions", NULL);
-	store(both, 0, (const long long[]){100, 200});
-	store(alone, 0, (const long long[]){1000000});
-	check_near(metric_of(scene.root, "IPC").value, 0.5);
+	scene_store(both, 0, (const long long[]){100, 200});
+	scene_store(alone, 0, (const long long[]){1000000});
+	check_near(scene_metric(scene.root, "IPC").value, 0.5);
 	check_fails(ps_component_metric(scene.root, "GHz", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
 	check_detail("task-clock");
-	check_fails(ps_component_metric(thread_component(1), "IPC", &(struct ps_metric_value){0}),
+	check_fails(ps_component_metric(scene_thread(1), "IPC", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
 	check_detail("Thread 1");
 	ps_eventset_destroy(both);
@@ -99,16 +76,16 @@ START_TEST(events_of_different_modifiers_make_no_metric)
 
 	fake_add_core_pmu(4);
 	mixed = scene_set("instructions:u", "cycles", NULL);
-	store(mixed, 0, (const long long[]){100, 200});
+	scene_store(mixed, 0, (const long long[]){100, 200});
 	check_fails(ps_component_metric(scene.root, "IPC", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
 	check_fails(ps_component_metric(scene.root, "IPC:u", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
 	check_detail("instructions:u and cycles:u");
 	user = scene_set("instructions:u", "cycles:u", "task-clock", NULL);
-	store(user, 1, (const long long[]){300, 100, 50});
-	check_near(metric_of(scene.root, "IPC:u").value, 3);
-	check_near(metric_of(scene.root, "GHz:u").value, 2);
+	scene_store(user, 1, (const long long[]){300, 100, 50});
+	check_near(scene_metric(scene.root, "IPC:u").value, 3);
+	check_near(scene_metric(scene.root, "GHz:u").value, 2);
 	ps_eventset_destroy(mixed);
 	ps_eventset_destroy(user);
 }
@@ -142,9 +119,9 @@ START_TEST(other_names_of_the_same_event_count_as_well)
 
 	fake_add_core_pmu(4);
 	set = scene_set("instructions", "cpu-cycles", "branch-instructions", "branch-misses", NULL);
-	store(set, 3, (const long long[]){100, 50, 40, 10});
-	check_near(metric_of(scene.root, "IPC").value, 2);
-	check_near(metric_of(scene.root, "branch-miss-ratio").value, 25);
+	scene_store(set, 3, (const long long[]){100, 50, 40, 10});
+	check_near(scene_metric(scene.root, "IPC").value, 2);
+	check_near(scene_metric(scene.root, "branch-miss-ratio").value, 25);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -162,8 +139,8 @@ START_TEST(what_was_never_scheduled_makes_the_metric_unknown)
 	fake_advance(CYCLES, 100);
 	fake_run(1000, 0);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	ck_assert(isnan(metric_of(scene.root, "IPC").value));
-	ck_assert_int_eq((int)metric_of(scene.root, "IPC").status, PS_STATUS_NEVER_SCHEDULED);
+	ck_assert(isnan(scene_metric(scene.root, "IPC").value));
+	ck_assert_int_eq((int)scene_metric(scene.root, "IPC").status, PS_STATUS_NEVER_SCHEDULED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -181,7 +158,7 @@ START_TEST(an_estimate_makes_an_estimate)
 	fake_advance(CYCLES, 100);
 	fake_run(4000, 1000);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	struct ps_metric_value value = metric_of(scene.root, "IPC");
+	struct ps_metric_value value = scene_metric(scene.root, "IPC");
 	check_near(value.value, 3);
 	ck_assert_int_eq((int)value.status, PS_STATUS_SCALED);
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_LAST_CPU);
@@ -212,7 +189,7 @@ START_TEST(a_set_where_one_event_is_not_supported_does_not_enter)
 	check_ok(ps_start(half));
 	fake_advance(INSTRUCTIONS, 1000);
 	check_ok(ps_stop(half, scene.root, NULL, NULL));
-	check_near(metric_of(scene.root, "IPC").value, 1.5);
+	check_near(scene_metric(scene.root, "IPC").value, 1.5);
 	ps_eventset_destroy(whole);
 	ps_eventset_destroy(half);
 }
@@ -222,9 +199,10 @@ START_TEST(a_divisor_of_0_gives_no_number)
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
 
-	store(set, 0, (const long long[]){5, 0});
-	ck_assert(isnan(metric_of(scene.root, "page-fault-rate").value));
-	ck_assert_int_eq((int)metric_of(scene.root, "page-fault-rate").status, PS_STATUS_COUNTED);
+	scene_store(set, 0, (const long long[]){5, 0});
+	ck_assert(isnan(scene_metric(scene.root, "page-fault-rate").value));
+	ck_assert_int_eq((int)scene_metric(scene.root, "page-fault-rate").status,
+	                 PS_STATUS_COUNTED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -254,12 +232,12 @@ START_TEST(each_metric_that_there_is_is_visited_once)
 	set = scene_set("instructions", "cycles", "cpu-cycles", "instructions:u", "cycles:u",
 	                "page-faults", NULL);
 	check_ok(ps_eventset_clone(&other, set));
-	store(set, 0, (const long long[]){1, 2, 3, 4, 5, 6});
-	store(other, 2, (const long long[]){1, 2, 3, 4, 5, 6});
+	scene_store(set, 0, (const long long[]){1, 2, 3, 4, 5, 6});
+	scene_store(other, 2, (const long long[]){1, 2, 3, 4, 5, 6});
 	ck_assert_int_eq(ps_metric_for_each(scene.root, note_name, &names), 0);
 	ck_assert_str_eq(names.text, "IPC IPC:u ");
 	names = (struct names){.text = ""};
-	ck_assert_int_eq(ps_metric_for_each(thread_component(1), note_name, &names), 0);
+	ck_assert_int_eq(ps_metric_for_each(scene_thread(1), note_name, &names), 0);
 	ck_assert_str_eq(names.text, "");
 	names = (struct names){.text = "", .stop_at = 1};
 	ck_assert_int_eq(ps_metric_for_each(scene.root, note_name, &names), 17);

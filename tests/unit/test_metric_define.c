@@ -7,28 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void store(struct ps_eventset *set, int cpu, const long long *counters)
-{
-	uint64_t timestamp = 0;
-
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
-}
-
-static struct ps_metric_value metric_of(const struct ps_component *component, const char *name)
-{
-	struct ps_metric_value value;
-
-	check_ok(ps_component_metric(component, name, &value));
-	return value;
-}
-
-static struct ps_component *thread_component(int cpu)
-{
-	return ps_component_find(scene.root, PS_COMPONENT_THREAD, cpu);
-}
-
 static int count_name(const char *name, void *context)
 {
 	*(int *)context += strcmp(name, "work") == 0;
@@ -59,15 +37,15 @@ START_TEST(it_is_computed_from_each_components_sums)
 	set = scene_set("instructions", "cycles", "page-faults", NULL);
 	other = scene_set("cycles", "instructions", "page-faults", NULL);
 	alone = scene_set("instructions", NULL);
-	store(set, 0, (const long long[]){300, 200, 50});
-	store(other, 2, (const long long[]){100, 30, 35});
-	store(alone, 1, (const long long[]){1000000});
-	ck_assert(metric_of(thread_component(0), "work").value == 2);
-	ck_assert(metric_of(thread_component(2), "Work").value == 1);
-	ck_assert(fabs(metric_of(scene.root, "work").value - 500.0 / 300) < 1e-12);
-	ck_assert_int_eq((int)metric_of(scene.root, "work").status, PS_STATUS_COUNTED);
-	ck_assert_uint_ne(metric_of(scene.root, "work").timestamp, 0);
-	check_fails(ps_component_metric(thread_component(1), "work", &(struct ps_metric_value){0}),
+	scene_store(set, 0, (const long long[]){300, 200, 50});
+	scene_store(other, 2, (const long long[]){100, 30, 35});
+	scene_store(alone, 1, (const long long[]){1000000});
+	ck_assert(scene_metric(scene_thread(0), "work").value == 2);
+	ck_assert(scene_metric(scene_thread(2), "Work").value == 1);
+	ck_assert(fabs(scene_metric(scene.root, "work").value - 500.0 / 300) < 1e-12);
+	ck_assert_int_eq((int)scene_metric(scene.root, "work").status, PS_STATUS_COUNTED);
+	ck_assert_uint_ne(scene_metric(scene.root, "work").timestamp, 0);
+	check_fails(ps_component_metric(scene_thread(1), "work", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
 	check_detail("instructions, page-faults and cycles");
 	ck_assert_str_eq(ps_metric_unit("work"), "units");
@@ -75,7 +53,7 @@ START_TEST(it_is_computed_from_each_components_sums)
 	                 "(instructions + 2 * page\\-faults) / cycles");
 	ps_metric_for_each(scene.root, count_name, &count);
 	ps_metric_for_each(NULL, count_name, &count);
-	ps_metric_for_each(thread_component(1), count_name, &count);
+	ps_metric_for_each(scene_thread(1), count_name, &count);
 	ck_assert_int_eq(count, 2);
 	check_fails(ps_component_metric(scene.root, "other", &(struct ps_metric_value){0}),
 	            PS_ENOEVNT);
@@ -99,10 +77,10 @@ START_TEST(numbers_of_the_machine_are_those_of_the_tree)
 	check_ok(ps_metric_define("each", "page\\-faults / #num_cpus", NULL));
 	check_ok(ps_metric_define("asks", "has_event(page\\-faults) + has_event(b) + page\\-faults",
 	                          NULL));
-	store(set, 3, (const long long[]){12});
-	ck_assert(metric_of(scene.root, "each").value == 3);
-	ck_assert(metric_of(thread_component(3), "each").value == 3);
-	ck_assert(metric_of(scene.root, "asks").value == 13);
+	scene_store(set, 3, (const long long[]){12});
+	ck_assert(scene_metric(scene.root, "each").value == 3);
+	ck_assert(scene_metric(scene_thread(3), "each").value == 3);
+	ck_assert(scene_metric(scene.root, "asks").value == 13);
 	ck_assert_str_eq(ps_metric_unit("each"), "");
 	check_ok(ps_metric_undefine("each"));
 	check_ok(ps_metric_undefine("asks"));
@@ -138,7 +116,7 @@ START_TEST(a_heading_tells_its_unit)
 	check_ok(ps_metric_define("rate", "page\\-faults / (task\\-clock / 1e6)", "1/ms"));
 	check_ok(ps_metric_define("share", "100 * page\\-faults / 60", "%"));
 	check_ok(ps_metric_define("plain", "page\\-faults", NULL));
-	store(set, 0, (const long long[]){2000000, 30});
+	scene_store(set, 0, (const long long[]){2000000, 30});
 	FILE *stream = open_memstream(&text, &bytes);
 	check_ok(ps_print_with(scene.root, &options, stream));
 	fclose(stream);

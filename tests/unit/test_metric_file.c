@@ -19,15 +19,6 @@ static int load(const char *text)
 	return ps_metric_load(PATH);
 }
 
-static void store(struct ps_eventset *set, int cpu, const long long *counters)
-{
-	uint64_t timestamp = 0;
-
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
-}
-
 static double value_of(int cpu, const char *name)
 {
 	const struct ps_component *component =
@@ -55,7 +46,7 @@ START_TEST(a_file_gives_metrics_with_all_that_it_says)
 	              "# Another one\n"
 	              "metric plain: faults as they are\n"
 	              " faults"));
-	store(set, 1, (const long long[]){12, 3000000});
+	scene_store(set, 1, (const long long[]){12, 3000000});
 	ck_assert(value_of(1, "fault-weight") == 10);
 	ck_assert(value_of(-1, "FAULT-Weight") == 10);
 	ck_assert(value_of(1, "plain") == 12);
@@ -89,7 +80,7 @@ START_TEST(events_of_a_formula_need_no_line_of_their_own)
 
 	check_ok(load("group mine: pasted\nmetric pasted: as perf has it\n"
 	              " page\\-faults / (task\\-clock + 0 * #num_cpus) * 1e6\n"));
-	store(set, 0, (const long long[]){6, 3000000});
+	scene_store(set, 0, (const long long[]){6, 3000000});
 	ck_assert(value_of(0, "pasted") == 2);
 	check_ok(ps_metric_undefine("pasted"));
 	ps_eventset_destroy(set);
@@ -112,7 +103,7 @@ START_TEST(the_first_formula_counts_whose_events_were_counted)
 	              "event switches = context-switches\n"
 	              "metric cost: it depends\n cycles / faults\nor\n switches + 100 * faults\n"
 	              "or\n faults\n"));
-	store(set, 2, (const long long[]){7, 1});
+	scene_store(set, 2, (const long long[]){7, 1});
 	ck_assert(value_of(2, "cost") == 701);
 	check_ok(ps_metric_of_sums(set, "cost", sums, NULL, &value));
 	ck_assert(value.value == 3005);
@@ -145,7 +136,7 @@ START_TEST(a_metric_with_several_formulas_is_visited_once)
 	check_ok(load("group mine: many machines\n"
 	              "metric cost: it depends\n page\\-faults + 1\nor\n page\\-faults\n"
 	              "or\n context\\-switches\n"));
-	store(set, 2, (const long long[]){7, 3, 1});
+	scene_store(set, 2, (const long long[]){7, 3, 1});
 	ck_assert(value_of(2, "cost:u") == 4);
 	ps_metric_for_each(scene.root, count_name, &count);
 	ck_assert_int_eq(count, 2); /* cost and cost:u */
@@ -163,8 +154,8 @@ START_TEST(a_share_is_of_the_whole_machine)
 	check_ok(load("group mine: shares\nevent one = page-faults\nmachine all = page-faults\n"
 	              "metric fault-share [%]: of all\n 100 * one / all\n"));
 	check_ok(ps_eventset_clone(&other, set));
-	store(set, 0, (const long long[]){10});
-	store(other, 3, (const long long[]){30});
+	scene_store(set, 0, (const long long[]){10});
+	scene_store(other, 3, (const long long[]){30});
 	ck_assert(value_of(0, "fault-share") == 25);
 	ck_assert(value_of(3, "fault-share") == 75);
 	ck_assert(value_of(-1, "fault-share") == 100);
@@ -185,7 +176,7 @@ START_TEST(a_formula_may_name_the_metrics_above_it)
 	              "metric twice: b\n two * sum - nothing\nor\n sum * two + sum * 0\n"
 	              "metric share: c\n 100 * faults / sum\nor\n 1000 * faults / sum + 0 * twice\n"
 	              "metric own: d\n faults + own\n"));
-	store(set, 2, (const long long[]){3, 1});
+	scene_store(set, 2, (const long long[]){3, 1});
 	ck_assert(value_of(2, "sum") == 4);
 	ck_assert(value_of(2, "twice") == 8);
 	ck_assert(value_of(2, "share") == 750);
@@ -223,7 +214,7 @@ START_TEST(a_metric_takes_the_place_of_one_before_it)
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
 
-	store(set, 0, (const long long[]){10, 1000000000});
+	scene_store(set, 0, (const long long[]){10, 1000000000});
 	ck_assert(value_of(0, "page-fault-rate") == 10);
 	check_ok(load("group tasks: mine\nmetric Page-Fault-Rate [1/s]: doubled\n"
 	              " page\\-faults * 2\n"));

@@ -11,21 +11,13 @@
 #define EVENT   "page-faults"
 #define PRESENT "/sys/devices/system/cpu/present"
 
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
-
-	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
-	return set;
-}
-
 START_TEST(what_happens_on_a_cpu_without_a_instance_is_labelled_as_not_known)
 {
 	struct ps_eventset *set;
 	struct ps_value part;
 
 	fake_file(PRESENT, "0-1\n");
-	set = started();
+	set = scene_started_exact();
 	scene_count_on(0, 10);
 	scene_count_on(3, 1000); /* came after ps_start: the kernel was not asked to count there */
 	scene_count_on(1, 20);
@@ -45,7 +37,7 @@ START_TEST(a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes)
 	struct ps_eventset *set;
 
 	fake_set_online(2, false);
-	set = started();
+	set = scene_started_exact();
 	scene_count_on(0, 10);
 	fake_set_online(2, true);
 	scene_count_on(2, 40);
@@ -230,7 +222,7 @@ END_TEST
 
 START_TEST(a_stop_reads_each_instance_once)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 
 	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));

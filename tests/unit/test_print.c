@@ -10,22 +10,6 @@
 
 #include <stdlib.h>
 
-static void use_topology(struct ps_topology *topology)
-{
-	ps_topology_destroy(scene.topology);
-	scene.topology = topology;
-	scene.root = ps_topology_root(topology);
-}
-
-static void store(struct ps_eventset *set, int cpu, const long long *counters)
-{
-	uint64_t timestamp = 0;
-
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
-}
-
 /* Counts of all sizes on two packages with caches and NUMA nodes; one set is multiplexed. */
 static void count(void)
 {
@@ -37,15 +21,15 @@ static void count(void)
 	struct ps_eventset *set, *other = NULL;
 
 	fake_add_core_pmu(6);
-	use_topology(fixture_synthetic("pack:2 [numa] l3:1 core:2 pu:1"));
+	scene_use(fixture_synthetic("pack:2 [numa] l3:1 core:2 pu:1"));
 	set = scene_set("instructions", "cycles", "branch-instructions", "branch-misses",
 	                "page-faults", "task-clock", NULL);
 	for (int i = 0; i < 2; i++) {
 		check_ok(ps_eventset_clone(&other, set));
-		store(other, i ? 3 : 0, counters[2 * i]);
+		scene_store(other, i ? 3 : 0, counters[2 * i]);
 		ps_eventset_destroy(other);
 	}
-	store(set, 1, counters[1]);
+	scene_store(set, 1, counters[1]);
 	ps_eventset_destroy(set);
 }
 
@@ -117,7 +101,7 @@ START_TEST(a_level_of_caches_is_chosen)
 	                                   .flags = PS_PRINT_IDLE,
 	                                   .cache_level = PS_CACHE_LAST_LEVEL};
 
-	use_topology(fixture_synthetic("pack:1 l3:2 l2:2 l1d:1 core:1 pu:1"));
+	scene_use(fixture_synthetic("pack:1 l3:2 l2:2 l1d:1 core:1 pu:1"));
 	check_print(&options, "print_last_level.txt");
 	options.cache_level = 2;
 	check_print(&options, "print_l2.txt");
@@ -129,7 +113,7 @@ START_TEST(a_bare_tree_has_branches)
 	struct ps_print_options options = {.size = sizeof options,
 	                                   .flags = PS_PRINT_UTF8 | PS_PRINT_NO_LEGEND};
 
-	use_topology(fixture_load("hbm.xml"));
+	scene_use(fixture_load("hbm.xml"));
 	check_print(&options, "print_bare.txt");
 }
 END_TEST

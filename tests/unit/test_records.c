@@ -12,17 +12,9 @@
 #define EVENT "page-faults"
 #define US    UINT64_C(1000)
 
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
-
-	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
-	return set;
-}
-
 START_TEST(an_overflowing_ring_loses_the_split_and_no_count)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 
 	scene_count_on(0, 1000);
 	for (int i = 0; i < 2000; i++)
@@ -54,7 +46,7 @@ static void overflow(void)
 
 START_TEST(counts_on_another_cpu_after_lost_records_are_not_called_exact)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	uint64_t timestamp = 0;
 
 	overflow();
@@ -74,7 +66,7 @@ END_TEST
 
 START_TEST(a_base_that_lost_counts_are_added_to_is_not_called_exact)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	uint64_t timestamp = 0;
 
 	scene_count_on(3, 1000);
@@ -89,7 +81,7 @@ END_TEST
 
 START_TEST(an_interval_in_which_records_were_lost_has_no_exact_part)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	struct ps_snapshot *snapshot = NULL;
 	struct ps_value values[2];
 
@@ -109,7 +101,7 @@ END_TEST
 
 START_TEST(a_loss_before_a_reset_says_nothing_of_an_interval_after_it)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	struct ps_snapshot *from = NULL, *to = NULL;
 	struct ps_value values[2];
 	uint64_t timestamp = 0;
@@ -165,7 +157,7 @@ END_TEST
 /* Whatever the number of moves: every count is there, and what is called exact is. */
 static void fill_ring(int moves)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	long long expected[4] = {0, 0, 100, 50};
 	uint64_t timestamp = 0;
 	bool is_exact;
@@ -340,7 +332,7 @@ END_TEST
 
 START_TEST(a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 
 	scene_count_on(0, 3);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -358,7 +350,7 @@ END_TEST
 
 START_TEST(a_store_leaves_the_records_to_the_next_reading)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	const long long counters[2] = {1, 1};
 	uint64_t timestamp = 0;
 
@@ -375,7 +367,7 @@ END_TEST
 
 START_TEST(a_thread_that_stays_costs_one_read)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 
 	scene_count_on(2, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
@@ -394,7 +386,7 @@ END_TEST
 
 START_TEST(a_failed_reading_does_not_make_the_set_forget_where_the_task_went)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started_exact();
 	uint64_t timestamp = 0;
 
 	scene_count_on(0, 1);

@@ -114,14 +114,6 @@ static void unload_metrics(void)
 		check_ok(ps_metric_undefine(defined[index]));
 }
 
-static struct ps_metric_value metric_at(const struct ps_component *component, const char *name)
-{
-	struct ps_metric_value value;
-
-	check_ok(ps_component_metric(component, name, &value));
-	return value;
-}
-
 static int note_name(const char *name, void *context)
 {
 	strcat(strcat(context, name), " ");
@@ -156,15 +148,15 @@ START_TEST(a_metric_takes_a_time_that_another_set_stored)
 			check_ok(ps_eventset_add_optional(counts, names[name]));
 	}
 	count_and_store(counts, times);
-	value = metric_at(scene.root, "kernel");
+	value = scene_metric(scene.root, "kernel");
 	ck_assert(value.value == 50);
 	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_LAST_CPU);
-	ck_assert(metric_at(scene.root, "own").value == 50);
-	ck_assert(metric_at(scene.root, "each").value == 0.02);
-	ck_assert(metric_at(scene.root, "used").value == 25);
+	ck_assert(scene_metric(scene.root, "own").value == 50);
+	ck_assert(scene_metric(scene.root, "each").value == 0.02);
+	ck_assert(scene_metric(scene.root, "used").value == 25);
 	/* The time is the same everywhere. */
-	ck_assert(metric_at(two, "kernel").value == 40);
+	ck_assert(scene_metric(two, "kernel").value == 40);
 	check_fails(ps_component_metric(two, "used", &value), PS_EINVAL_DOM);
 	check_ok(ps_metric_for_each(scene.root, note_name, visited));
 	ck_assert_str_eq(visited, "kernel own each used ");
@@ -210,7 +202,7 @@ START_TEST(without_the_time_there_is_none)
 	count_and_store(counts, NULL);
 	check_fails(ps_component_metric(scene.root, "kernel", &value), PS_ENOEVNT);
 	check_detail("duration_time");
-	ck_assert(metric_at(scene.root, "each").value == -25);
+	ck_assert(scene_metric(scene.root, "each").value == -25);
 	check_ok(ps_metric_for_each(scene.root, note_name, visited));
 	ck_assert_str_eq(visited, "each ");
 	unload_metrics();
@@ -220,7 +212,7 @@ START_TEST(without_the_time_there_is_none)
 	check_ok(ps_eventset_add_optional(counts, "duration_time"));
 	load_metrics();
 	count_and_store(counts, NULL);
-	value = metric_at(scene.root, "kernel");
+	value = scene_metric(scene.root, "kernel");
 	ck_assert(isnan(value.value));
 	ck_assert_int_eq((int)value.status, PS_STATUS_NOT_SUPPORTED);
 	unload_metrics();

@@ -32,7 +32,7 @@ START_TEST(counts_between_two_stand_where_they_were_counted)
 	ck_assert_int_eq(count_between(set, before, after, 3), 15);
 	ck_assert_int_eq(count_between(set, before, after, 2), 0);
 	ck_assert_int_eq(difference(set, NULL, after, NULL).value, 1023);
-	struct ps_value part = difference(set, before, after, thread_component(0));
+	struct ps_value part = difference(set, before, after, scene_thread(0));
 	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq((int)part.status, PS_STATUS_COUNTED);
 	ck_assert_uint_eq(part.timestamp, ps_snapshot_timestamp(after));
@@ -60,7 +60,7 @@ START_TEST(a_task_on_one_cpu_is_pinned)
 	before = taken(set);
 	fake_advance(PAGE_FAULTS, 9);
 	after = taken(set);
-	struct ps_value value = difference(set, before, after, thread_component(2));
+	struct ps_value value = difference(set, before, after, scene_thread(2));
 	ck_assert_int_eq(value.value, 9);
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_PINNED);
 	ps_snapshot_destroy(before);
@@ -78,7 +78,7 @@ START_TEST(a_count_that_is_not_split_says_so)
 	scene_count_on(0, 100);
 	scene_count_on(1, 1);
 	after = taken(set);
-	struct ps_value value = difference(set, before, after, thread_component(1));
+	struct ps_value value = difference(set, before, after, scene_thread(1));
 	ck_assert_int_eq(value.value, 101);
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_LAST_CPU);
 	ps_snapshot_destroy(before);
@@ -283,7 +283,7 @@ START_TEST(other_targets_have_snapshots_too)
 	first = taken(set);
 	fake_advance_on(PAGE_FAULTS, -1, 3, 12);
 	last = taken(set);
-	struct ps_value value = difference(set, first, last, thread_component(3));
+	struct ps_value value = difference(set, first, last, scene_thread(3));
 	ck_assert_int_eq(value.value, 12);
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_ATTACHED);
 	ps_snapshot_destroy(first);

@@ -27,17 +27,12 @@ static inline struct ps_value difference(const struct ps_eventset *set,
 	return values[0];
 }
 
-static inline struct ps_component *thread_component(int cpu)
-{
-	return ps_component_find(scene.root, PS_COMPONENT_THREAD, cpu);
-}
-
 /* 0 where the task was not. */
 static inline long long count_between(const struct ps_eventset *set, const struct ps_snapshot *from,
                                       const struct ps_snapshot *to, int cpu)
 {
 	struct ps_value values[8] = {0};
-	int result = ps_snapshot_difference(set, from, to, thread_component(cpu), values, 8);
+	int result = ps_snapshot_difference(set, from, to, scene_thread(cpu), values, 8);
 
 	ck_assert(result == PS_OK || result == PS_ENOEVST);
 	return values[0].value;

@@ -124,19 +124,19 @@ START_TEST(what_is_no_interval_is_refused)
 	check_fails(ps_snapshot_difference(NULL, first, last, NULL, &value, 1), PS_EINVAL);
 	check_fails(ps_snapshot_difference(set, first, NULL, NULL, &value, 1), PS_EINVAL);
 	check_fails(ps_snapshot_difference(set, first, last, NULL, NULL, 1), PS_EINVAL);
-	check_fails(ps_snapshot_difference(set, first, last, thread_component(2), &value, 1),
+	check_fails(ps_snapshot_difference(set, first, last, scene_thread(2), &value, 1),
 	            PS_ENOEVST);
 	ck_assert_int_eq(value.value, 42);
 	/* Where it was, nothing is a count, too: also if the clock stood still. */
 	scene_count_on(0, 3);
 	check_ok(ps_snapshot_take(set, &last));
-	check_ok(ps_snapshot_difference(set, first, last, thread_component(0), &value, 1));
+	check_ok(ps_snapshot_difference(set, first, last, scene_thread(0), &value, 1));
 	ck_assert_int_eq(value.value, 3);
 	struct ps_snapshot *same = taken(set);
 	check_ok(ps_snapshot_difference(set, last, same, NULL, &value, 1));
 	ck_assert_int_eq(value.value, 0);
 	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
-	check_fails(ps_snapshot_difference(set, last, same, thread_component(2), &value, 1),
+	check_fails(ps_snapshot_difference(set, last, same, scene_thread(2), &value, 1),
 	            PS_ENOEVST);
 	/* Other events are another matter. */
 	check_ok(ps_stop(set, scene.root, NULL, NULL));

@@ -10,13 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void use_topology(struct ps_topology *topology)
-{
-	ps_topology_destroy(scene.topology);
-	scene.topology = topology;
-	scene.root = ps_topology_root(topology);
-}
-
 static void check_print(struct ps_component *root, const char *golden)
 {
 	const struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_RAW};
@@ -44,7 +37,7 @@ START_TEST(a_tree_without_readings_is_printed_with_sizes)
 
 	snprintf(file, sizeof file, "%s.xml", names[_i]);
 	snprintf(golden, sizeof golden, "tree_%s", names[_i]);
-	use_topology(fixture_load(file));
+	scene_use(fixture_load(file));
 	check_print(scene.root, golden);
 }
 END_TEST
@@ -105,7 +98,7 @@ START_TEST(NUMA_nodes_show_what_is_local_to_them)
 {
 	struct ps_eventset *first, *second = NULL;
 
-	use_topology(fixture_load("hbm.xml"));
+	scene_use(fixture_load("hbm.xml"));
 	first = scene_set("page-faults", NULL);
 	check_ok(ps_eventset_clone(&second, first));
 	store(first, 0, "0", (const long long[]){25});
@@ -284,7 +277,7 @@ START_TEST(a_tree_of_4096_threads_is_printed)
 
 	fake_file("/sys/devices/system/cpu/possible", "0-4095\n");
 	fake_file("/sys/devices/system/cpu/online", "0-4095\n");
-	use_topology(fixture_synthetic("pack:2 [numa] l3:8 l2:128 l1d:1 core:1 pu:2"));
+	scene_use(fixture_synthetic("pack:2 [numa] l3:8 l2:128 l1d:1 core:1 pu:2"));
 	ck_assert_uint_eq(count_lines("2 in each: CPUs 2048-4095\n"), 1 + 2 * 4 + 2);
 	model = scene_set("page-faults", NULL);
 	for (int cpu = 0; cpu < 4096; cpu += 64) {
