@@ -8,8 +8,9 @@
 !     ./triad
 !
 ! A set counts the thread that starts it, so each thread clones a model. The readings stay in the tree when the set is
-! destroyed. The program prints the count of each event on each hardware thread, and how the count is known; then the
-! table of the regions. The profile has a tree of its own: a tree shows the sum over all event sets that store in it.
+! destroyed. The program prints the count of each event on each hardware thread, and how the count is known ("Thread 1" is
+! the hardware thread that the system calls CPU 1); then the table of the regions. The profile has a tree of its own: a
+! tree shows the sum over all event sets that store in it.
 program fortran_triad
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
   use perfsage

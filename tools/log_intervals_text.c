@@ -213,8 +213,8 @@ void log_intervals_put_histogram(struct interval_output *output, const struct in
 		if (bin)
 			add_bin(&from, row, bin);
 		if (bin)
-			ps__buffer_add(&output->text, "  %11s and more  %zu\n",
-			               ps__buffer_text(&from), all->bins[bin]);
+			ps__buffer_add(&output->text, "  from %15s  %zu\n", ps__buffer_text(&from),
+			               all->bins[bin]);
 		else
 			ps__buffer_add(&output->text, "  %20s  %zu\n", "0 or less", all->bins[0]);
 	}

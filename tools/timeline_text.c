@@ -241,7 +241,7 @@ static size_t shown_tasks(const struct timeline *timeline)
 static void timeline_text_add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 {
 	static const char *const headings[] = {
-	    "Task", "on", "off", "runnable", "slices", "moves", "longest off", "not known", NULL};
+	    "Task", "on", "off", "runnable", "slices", "moves", "longest wait", "not known", NULL};
 	size_t shown = shown_tasks(timeline);
 	size_t left = tool_slices_task_count(timeline->slices) - shown;
 	struct sheet sheet;
@@ -317,8 +317,8 @@ static void timeline_text_add_place(struct ps__buffer *out, int cpu)
 
 static void timeline_text_add_waits(struct timeline *timeline)
 {
-	static const char *const headings[] = {"Longest off", "time", "at", "from",
-	                                       "to",          "why",  NULL};
+	static const char *const headings[] = {"Longest waits", "time", "at", "from", "to",
+	                                       "why",           NULL};
 	const struct timeline_sums *sums = &timeline->sums;
 	uint64_t begin_ns = tool_slices_begin_ns(timeline->slices);
 	struct sheet sheet;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses the attribution method of a set, when its events are opened. */
 #include "eventset/attribution.h"
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
@@ -119,6 +120,33 @@ static void settle_for_switch_ring(struct ps_eventset *set)
 		    set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
+static int fail_to_watch(const struct ps_eventset *set, int error)
+{
+	bool is_records = set->attribution.method->split == PS__SPLIT_RECORDS;
+	const char *what = is_records ? "migrations" : "context switches";
+
+	switch (error) {
+	case EACCES:
+		if (is_records)
+			return ps__fail(
+			    PS_EPERM,
+			    "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
+		break;
+	case EMFILE:
+	case ENFILE:
+		return ps__fail(
+		    PS_ECOUNT,
+		    "no file descriptor is left to watch the task's %s: " PS__ADVICE_DESCRIPTORS,
+		    what);
+	case EPERM:
+		return ps__fail(PS_ESYS,
+		                "the task's %s can't be watched (%s): if too much memory is "
+		                "locked, " PS__ADVICE_LOCKED_MEMORY,
+		                what, strerror(error));
+	}
+	return ps__fail(PS_ESYS, "the task's %s can't be watched: %s", what, strerror(error));
+}
+
 int ps__set_open_switch_ring(struct ps_eventset *set)
 {
 	/* An attached task of PAPI's, too, is found by its switch ring for less than by its file in
@@ -138,13 +166,7 @@ int ps__set_open_switch_ring(struct ps_eventset *set)
 		settle_for_switch_ring(set);
 		return PS_OK;
 	}
-	if (set->attribution.method->split == PS__SPLIT_RECORDS && error == EACCES)
-		return ps__fail(PS_EPERM,
-		                "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
-	return ps__fail(
-	    PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
-	    set->attribution.method->split == PS__SPLIT_RECORDS ? "migrations" : "context switches",
-	    strerror(error));
+	return fail_to_watch(set, error);
 }
 
 void ps__set_forget_method(struct ps_eventset *set)

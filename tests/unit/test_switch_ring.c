@@ -353,6 +353,29 @@ START_TEST(an_abandoned_watch_closes_its_copies_and_takes_no_memory)
 }
 END_TEST
 
+/* A pinned task is counted without its ring, too; the set says what would help. */
+START_TEST(a_set_whose_task_can_not_be_watched_tells_the_remedy)
+{
+	static const struct {
+		enum fake_call call;
+		int error;
+		const char *advice;
+	} rows[] = {{FAKE_MMAP, EPERM, "raise kernel.perf_event_mlock_kb"},
+	            {FAKE_PERF_EVENT_OPEN, EMFILE, "raise the limit with ulimit -n"},
+	            {FAKE_PERF_EVENT_OPEN, EACCES, "can't be watched: Permission denied"}};
+	const char *why = NULL;
+
+	fake_set_affinity("2");
+	fake_set_cpu(2);
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	fake_fail(rows[_i].call, 1, rows[_i].error);
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_msg(strstr(why, rows[_i].advice) != NULL, "%s", why);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("watch");
@@ -375,5 +398,6 @@ int main(void)
 	tcase_add_test(kernel, a_signal_while_it_is_opened_is_no_failure);
 	tcase_add_test(kernel, time_away_from_home_is_told_once);
 	tcase_add_test(kernel, an_abandoned_watch_closes_its_copies_and_takes_no_memory);
+	tcase_add_loop_test(kernel, a_set_whose_task_can_not_be_watched_tells_the_remedy, 0, 3);
 	return scene_run(suite);
 }
