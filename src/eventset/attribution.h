@@ -1,114 +1,120 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice among the attribution methods, and functions that several of them share: they tell
- * where a set's task is and was. */
+/* The choice among the attribution methods, and functions that several methods share: where a set's
+ * task is, and where it was. */
 #ifndef PS_EVENTSET_ATTRIBUTION_H
 #define PS_EVENTSET_ATTRIBUTION_H
 
 #include "eventset/eventset.h"
 
-/* A set has so many methods with a rank at most: the room of ps__set_rank_methods. */
+/* At most this many methods have a rank for a set: the size of ps__set_rank_methods' array. */
 #define PS__METHOD_RANKS 3
 
-/* attribution.c: which methods that split the counts are to be tried, best first. */
+/* attribution.c: lists the methods to try, best first, and returns their number. 0: the counts are
+ * not split. */
 size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS]);
-/* One of them is prepared, before the events are opened; ps__set_forget_method undoes it, whether
- * it could be or not. */
+/* Prepares a method, before the events are opened. ps__set_forget_method undoes this, also after a
+ * failure. */
 int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
 void ps__set_forget_method(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
-/* Without a switch ring, a task's whereabouts between readings are unknown: labels fall back, and
- * instances are all read. */
+/* Opens the switch ring if the method wants one. A set without a ring doesn't know where its task
+ * is between readings: labels are weaker, and all instances are read. */
 int ps__set_open_switch_ring(struct ps_eventset *set);
-/* Drops what the switch ring tells of the time until now; the task must be looked at after it. */
+/* Drops the records that the switch ring has now; the caller must look for the task after this
+ * call. */
 void ps__set_skip_visits(struct ps_eventset *set);
-/* choose_papi.c: the same choice for a set that wraps PAPI's. */
+/* choose_papi.c: makes the same choice for a set that wraps PAPI's. */
 void ps__set_choose_for_papi(struct ps_eventset *set);
 
-/* budget.c: takes the descriptors that the set needs, beside those that it has. PS_ECOUNT if
+/* budget.c: charges the descriptors that the set needs, beyond those already charged. PS_ECOUNT if
  * has_budget, and AUTO's budget has no room for them. */
 int ps__set_charge(struct ps_eventset *set, bool has_budget);
 void ps__set_release(struct ps_eventset *set);
-/* Before anything is opened: PS_ECOUNT if the process may not have as many descriptors at all. */
+/* Call it before anything is opened: PS_ECOUNT if the set needs more descriptors than the process
+ * may have. */
 int ps__set_check_limit(const struct ps_eventset *set);
 bool ps__set_is_within_budget(size_t needed);
 
-/* task_cpus.c: the one CPU that the task may run on; -1: several. */
+/* task_cpus.c: returns the one CPU on which the task may run; -1: several. */
 int ps__set_only_cpu(const struct ps_eventset *set);
-/* The thread that the set is attached to; 0: the caller, for a set that counts one task. */
+/* Returns the thread to which the set is attached; 0: the caller. For a set that counts one
+ * task. */
 static inline pid_t ps__set_sole_tid(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
 }
-/* To weigh costs by: as many as there were when the process first asked. */
+/* The number of CPUs when the process first asked; for the comparison of costs. */
 size_t ps__set_count_present_cpus(void);
-/* The kernel's answer, kept in known, which is 0 before: each file costs as much as an event. While
- * a test stands in for the kernel's files, it is asked each time. */
+/* Returns ask()'s answer, and keeps it in *known, which is 0 before: reading a file costs as much
+ * as an event. If a test replaces the file calls, ask is called each time. */
 int ps__set_ask_once(_Atomic int *known, int (*ask)(void));
-/* For methods: the CPUs that counters are to be opened on; are there others now? Would another
- * method be chosen now? */
+/* For methods: list the CPUs on which counters are to be opened; true if other CPUs are online now
+ * than when the set was opened. */
 int ps__set_list_cpus(struct ps_eventset *set);
 bool ps__set_has_other_cpus(const struct ps_eventset *set);
-/* One is online now, and is not among the set's. */
+/* True if a CPU is online that is not among the set's. */
 bool ps__set_has_new_cpu(const struct ps_eventset *set);
 bool ps__set_mask_changed(const struct ps_eventset *set);
 
-/* find_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts:
- * these are where it was. */
+/* find_cpu.c: returns the CPU where the task is; for an ended owner, the CPU where it was. The
+ * caller is the owner, or may take an ended owner's counts. */
 int ps__set_find_other_cpu(struct ps_eventset *set);
 static inline int ps__set_find_cpu(struct ps_eventset *set)
 {
-	/* The caller's own counters are running: what comes before they are read is counted. */
+	/* The caller's own counters are running: code before they are read is counted. */
 	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF && !set->is_ended, 1))
 		return ps__os_getcpu();
 	return ps__set_find_other_cpu(set);
 }
-/* locate.c: the same, with how that is known, for any caller. */
+/* locate.c: the same for any caller, with a label that says how the CPU is known. */
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
-/* The CPU of an attached task, or where it was seen last; notices its end. */
+/* Returns the CPU of an attached task, or where it was last seen. Notes if the task has ended. */
 int ps__set_look_at_task(struct ps_eventset *set);
-/* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is
- * elsewhere by now. */
+/* Returns PS__MARK_MOVED if the calling thread is on another CPU than `cpu` now: counts since it
+ * was there may belong elsewhere. Otherwise 0. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 
-/* method_per_cpu.c: an instance's counts, and its times. */
+/* method_per_cpu.c: assigns an instance's counts and times to the slot. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
 
-/* The mode is for a process alone. */
+/* True if BPF is to count. The mode has an effect only for a process. */
 static inline bool ps__set_demands_bpf(const struct ps_eventset *set)
 {
 	return set->attribution.mode == PS_ATTRIBUTE_BPF &&
 	       set->counters.target.kind == PS__TARGET_PROCESS;
 }
 
-/* method_cgroup.c: instances that are counted for a set on their CPUs. The CPU of the reading is
- * the method's to find. */
+/* method_cgroup.c: instances that count on their CPUs for a control group or process. The method
+ * itself finds the reading's CPU. */
 int ps__set_read_places(struct ps_eventset *set);
 bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
 
-/* method_mixed.c: counts that can't be split, and the times on each CPU. */
-/* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
- * isn't known. */
+/* method_mixed.c: counts that can't be split, and the task's time on each CPU. */
+/* Adds to the slots the times that the switch ring tells. cpu: where the task is. False if the
+ * times aren't known. */
 bool ps__set_follow(struct ps_eventset *set, int cpu);
 void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
                           uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
-/* is_label_lasting of methods whose switch ring tells where the task stays. */
+/* An is_label_lasting for methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 
-/* time_share.c: would a created task take so many copies of per-CPU counters that a cheaper method
- * is worth an estimate? Clocks are cheap if they are few, and prove what they can. */
+/* time_share.c: is_costly is true if a created task would copy so many per-CPU counters that a
+ * cheaper method is worth an estimate. has_few_clocks: clocks are cheap, and may prove where the
+ * counts belong. */
 bool ps__set_is_costly(const struct ps_eventset *set);
 bool ps__set_has_few_clocks(const struct ps_eventset *set);
 int ps__set_prepare_clocks(struct ps_eventset *set);
 int ps__set_prepare_looks(struct ps_eventset *set);
 void ps__set_forget_clocks(struct ps_eventset *set);
 /* method_time_share.c */
-/* The clocks were read for another than the next fetch: what they prove then is too little. */
+/* Call it if the clocks were read outside a fetch: the next fetch then can't prove anything by
+ * them. */
 void ps__set_doubt_clocks(struct ps_eventset *set);
 
-/* method_bound.c: was a task elsewhere that had one CPU when its set was started? */
+/* method_bound.c: notes if a task that had one CPU when its set was started was elsewhere. */
 void ps__set_look_for_migration(struct ps_eventset *set);
 
 #endif

@@ -8,11 +8,12 @@
 
 struct ps__calls {
 	uint64_t fork_generation;
-	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
-	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells
-	 * whether it was left; 0: none. */
+	/* ps__thread_number of the thread that the set counts; set when the events are opened */
+	uint64_t owner;
+	/* Not 0 inside a call: a signal handler must not enter. The value is the stack address of
+	 * that call, which shows whether the call was left */
 	volatile uintptr_t busy;
-	/* The number of the thread that calls: ps__thread_number; on the fast path, the owner's */
+	/* ps__thread_number of the thread that is in the call; on the fast path it is the owner */
 	uint64_t busy_thread;
 	pid_t busy_tid;
 	pid_t owner_tid;

@@ -6,19 +6,19 @@
 
 #include "eventset/eventset.h"
 
-/* Between ps_start and ps_stop, paused or not. */
+/* True between ps_start and ps_stop, also if paused. */
 static inline bool ps__set_is_started(const struct ps_eventset *set)
 {
 	return set->state == PS__SET_RUNNING || set->is_paused;
 }
 
-/* start.c: before counters that are open are enabled. The set runs, and its method begins where
- * attribution.last_cpu says. */
+/* start.c: call it before open counters are enabled. Sets the state to running, and starts the
+ * method at attribution.last_cpu. */
 void ps__set_begin_running(struct ps_eventset *set);
-/* Takes the counts that ps_stop or ps_pause could not fetch. */
+/* Fetches counts that ps_stop or ps_pause could not fetch. */
 int ps__set_fetch_rest(struct ps_eventset *set);
-/* reading.c: stops the counters, and fetches their final counts. The slot is where the task was
- * seen last; untouched if they could not be fetched: they are the next fetch's then. */
+/* reading.c: stops the counters, and fetches their final counts. write->slot is then where the task
+ * was last seen. It is untouched if the counts could not be fetched; the next fetch takes them. */
 int ps__set_halt(struct ps_eventset *set, struct ps__write *write);
 
 /* events.c: PS_EINVAL if the set has no such event. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event set inside.
+ * The internals of an event set.
  *
  * The counts of a set are kept by hardware thread, in slots. What the backend counted since the
- * last fetch is assigned to the slot of the CPU where the task was seen; a slot's counts start over
- * at ps_start, ps_reset and ps_accum. A reading writes for every slot that has counts a row: base +
+ * last fetch is assigned to the slot of the CPU where the task was seen. A slot's counts start over
+ * at ps_start, ps_reset and ps_accum. A reading writes a row for every slot that has counts: base +
  * counts. So the parts of a reading sum up to what the kernel counted, wherever the task has been.
  */
 #ifndef PS_EVENTSET_EVENTSET_H
@@ -40,106 +40,106 @@ struct ps__slot {
 	int cpu;
 	/* The backend's instance, if the kernel splits the counts; -1: none for this CPU */
 	ptrdiff_t instance;
-	uint64_t visit;  /* the set's number of the visit at which the instance was read last */
-	bool is_active;  /* in the set's active list: has_counts or has_part */
-	bool has_counts; /* assigned something since the counts started over, if only zeros */
-	bool has_part;   /* the latest reading has a part here: the history's last row */
-	bool has_base;   /* base isn't all zero */
+	uint64_t visit;       /* number of the round (per_cpu.visit) that read the instance last */
+	bool is_active;       /* in the set's active list: has_counts or has_part */
+	bool has_counts;      /* counts were assigned since they started over, even if all are 0 */
+	bool has_part;        /* the latest reading has a part here: the history's last row */
+	bool has_base;        /* base isn't all zero */
 	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
-	uint16_t base_mark;   /* and of what is in the base */
-	/* A bit for each of the first 64 groups that this CPU's kind of core can't count */
+	uint16_t base_mark;   /* attribution and flags of the base */
+	/* A bit for each of the first 64 groups: this CPU's kind of core can't count the group */
 	uint64_t lacking;
 	uint64_t *base;
-	/* For snapshots: counts that were dropped or moved to the base, the mark of these, and how
-	 * often the counts started over */
+	/* For snapshots: the sum of the counts that were dropped or moved into the base, their
+	 * joined mark, and how often the counts started over */
 	struct {
 		uint64_t *words;
 		uint32_t times;
 		uint16_t mark;
 	} passed;
-	/* The task's time here in the interval being fetched, for a set that can't be split */
+	/* The task's time here in the interval being fetched, if counts aren't split */
 	uint64_t spent_ns;
-	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
+	/* By group, ns of this interval: on the hardware here; the rest of the enabled time */
 	uint64_t *ran;
 	uint64_t *off;
-	bool is_assigned; /* method_per_cpu.c: in the interval being fetched */
+	bool is_assigned; /* method_per_cpu.c assigned counts in the interval being fetched */
 	ptrdiff_t found;  /* the row that ps__set_find_reading found; -1: none */
 	uint64_t counts[];
 };
 
-/* The place of a task since the last context switch, or the last fetch: for a set that isn't
- * split and has a switch ring. */
+/* Where a task has been since its last context switch or the last fetch. For a set that has a
+ * switch ring and whose counts aren't split. */
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
-	/* Where it was since the last fetch is not known: records were lost, or it never stood
-	 * still */
+	/* It isn't known where it was since the last fetch: records were lost, or it kept moving */
 	bool is_lost;
 	enum {
-		PS__STAY_UNKNOWN, /* on that CPU or off it: the next context switch tells */
+		PS__STAY_UNKNOWN, /* running there or not: the next switch tells */
 		PS__STAY_ON,
 		PS__STAY_OFF
 	} state;
 };
 
-/* The time against which the enabled time of the calling thread's counters is held
- * (interruption.c). */
+/* Compares the counters' enabled time with the thread's processor time (interruption.c). */
 struct ps__balance {
 	bool is_begun;
-	/* When they were compared last: CLOCK_MONOTONIC, the thread's processor time, its context
-	 * switches, enabled time. */
+	/* At the last comparison: CLOCK_MONOTONIC, the thread's processor time, its switches, the
+	 * counters' enabled time */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t switches;
 	uint64_t enabled_ns;
-	uint64_t stopped_ns; /* how long the set was stopped since then, */
-	uint64_t stop_ns;    /* and when it was stopped last */
-	uint64_t allowed_ns; /* what its starts and stops since then may have taken uncounted */
-	uint64_t stall_ns;   /* taken from the allowance for stalls */
+	uint64_t stopped_ns; /* how long the set was stopped since the comparison */
+	uint64_t stop_ns;    /* CLOCK_MONOTONIC of the last stop */
+	uint64_t allowed_ns; /* what starts and stops since then may have taken uncounted */
+	uint64_t stall_ns;   /* used part of the allowance for stalls */
 };
 
-/* The state of per-CPU counters: an instance for each CPU. */
+/* The state of per-CPU counters. The backend has an instance for each CPU. */
 struct ps__per_cpu {
-	uint64_t visit;  /* counts the rounds of reading */
-	bool must_sweep; /* which instances have news isn't known: read them all */
+	uint64_t visit;  /* number of the current round of reading */
+	bool must_sweep; /* it isn't known which instances have counted: read all of them */
 	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
-	/* For each instance and group the enabled time at ps_start; then for each group what is
-	 * accounted for. With residencies: for each instance and group how much of waiting_total is
-	 * accounted for. */
+	/* Without residencies: for each instance and group the enabled time at ps_start; behind
+	 * these for each group what is accounted for. With residencies: for each instance and group
+	 * the part of waiting_total that is accounted for */
 	uint64_t *elapsed;
-	/* Where the last fetch found the task; NULL: there was none since ps_start */
+	/* Where the last fetch found the task; NULL: no fetch since ps_start or a discount */
 	const struct ps__slot *settled;
-	int *cpus; /* what target.instance_cpus points at */
+	int *cpus; /* array that target.instance_cpus points to */
 };
 
-/* By the hash of its name, or of the string that was added: an event's index and 1; 0: none. */
+/* Hash table of the events by their names, and by the strings under which they were added. An entry
+ * is an event's index + 1; 0: empty. */
 struct ps__event_names {
 	size_t *places;
 	size_t capacity;    /* a power of two */
-	size_t event_count; /* the first events of the list, that are in it */
+	size_t event_count; /* number of events that are in the table: the first ones of the list */
 };
 
 enum ps__set_state {
 	PS__SET_NEW, /* not started since its events or its target changed */
 	PS__SET_RUNNING,
-	PS__SET_UNFETCHED, /* stopped, but the final counts are still the backend's */
+	PS__SET_UNFETCHED, /* stopped, but the backend still has the final counts */
 	PS__SET_STOPPED
 };
 
-/* Readings go to the slots' histories; and this is known of the latest one. */
+/* Where the set's readings are stored, and what is known of the latest one. */
 struct ps__recorder {
-	/* The topology's root, once the recording is bound to it; NULL before */
+	/* Root of the topology to which the recording is bound; NULL: not bound */
 	const struct ps_component *root;
 	struct ps__recording *recording; /* NULL until the events are open */
-	uint64_t last_timestamp;         /* stored last of all, when the caller was told it */
+	uint64_t last_timestamp;         /* written after the caller has received it */
 	size_t history;                  /* rows that are kept at most; 0: all */
 	struct ps__clock clock;
 	struct ps__slot *last_slot; /* where the task was seen last */
-	/* Started since the last fetch: the slots still have the counts from before */
+	/* Started since the last fetch: the slots still have the counts from before the start */
 	bool must_clear;
-	/* A timestamp that the caller has of a reading, whose new one he was never told; 0: none */
+	/* The caller knows a reading by this timestamp, as a call was left before it returned the
+	 * new one; 0: there is none */
 	uint64_t old_name;
-	uint64_t old_name_of; /* that new one */
+	uint64_t old_name_of; /* that reading's new timestamp */
 	struct ps__undo undo;
 	struct ps__pending pending;
 	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
@@ -149,68 +149,69 @@ struct ps__recorder {
 	struct ps__slot **met; /* all slots; the active list has room for as many */
 	size_t met_count;
 	size_t reserved_rows;
-	struct ps__recording *last_bound; /* `recording`, or the one before; NULL: none */
+	struct ps__recording *last_bound; /* bound last: `recording` or an older one; NULL: none */
 	uint64_t past_readings;           /* written to recordings that the set has dropped */
 };
 
-/* The counters, and whom they count. */
+/* The counters, and the target that they count. */
 struct ps__counters {
 	struct ps__backend *backend; /* NULL: not open */
 	uint64_t *totals;            /* for each instance, as read last: see ps__set_totals */
 	uint64_t *assigned; /* for each instance, the totals that are already in some slot */
 	struct ps__target target;
-	struct ps__task task;  /* of an attached tid */
-	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
-	pid_t *roots;          /* of an attached process; what target.roots points at */
-	int *root_cpus;        /* where each was seen last, of those that are looked at; -1: not */
-	pid_t ended_root;      /* the backend's ended_tid, when the opening failed */
+	struct ps__task task;  /* of an attached thread or process */
+	struct ps__papi *papi; /* the PAPI set that is wrapped; NULL: events are the set's own */
+	pid_t *roots;          /* threads of an attached process; target.roots points to them */
+	int *root_cpus;        /* by root, the CPU where it was seen last; -1: never seen */
+	pid_t ended_root;      /* thread that had ended when it was to be opened; 0: none */
 	bool enables_on_exec;
-	bool wants_tasks;        /* of a process, told apart */
-	struct ps__tasks *tasks; /* they are; NULL else */
+	bool wants_tasks;        /* keep the tasks of a process apart */
+	struct ps__tasks *tasks; /* the tasks that are kept apart; NULL: they aren't */
 };
 
-/* The attribution method that is open, and its state: it tells where the task was. */
+/* The attribution method that is open, and its state. */
 struct ps__attribution {
 	const struct ps__method *method;
 	enum ps_attribution_mode mode;
 	/* The one CPU that the task could run on when the set was started; -1: several */
 	int only_cpu;
-	/* Before the first slot; of per-CPU counters and records as the switch ring told last */
+	/* CPU where the task was last seen, for sets without a slot and for methods that split the
+	 * counts; -1: not known */
 	int last_cpu;
-	/* The CPU of an attached task while the switch ring stands still; -1: not known */
+	/* The CPU of an attached task while the switch ring has no new record; -1: not known */
 	int followed_cpu;
-	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
-	bool cannot_split; /* by CPU: what counts is not perf. Set before the events are opened */
-	/* Pinned and mixed; is_moving also of migration records. */
+	struct ps__switch_ring switches; /* of a task that is pinned, split, or counted by PAPI */
+	bool cannot_split; /* PAPI counts one task. Set before the events are opened */
+	/* For pinned and mixed; is_moving also for migration records */
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
 	bool has_left;     /* it was elsewhere since ps_start */
-	bool is_moving;    /* it was switched in or out in each of the last fetch's reads */
-	/* Migration records, PAPI's: where the counts since the last fetch belong is unknown */
+	bool is_moving;    /* it was switched during each attempt of the last fetch to read */
+	/* For records and PAPI: where the counts since the last fetch belong isn't known */
 	bool has_lost;
-	bool is_lacking;     /* counts since ps_start, as of tasks that left the control group */
-	bool misses_threads; /* of a process that created threads while it was opened */
-	bool is_blind;       /* which threads the process had is not known */
+	bool is_lacking;     /* counts since ps_start are missing: tasks left the control group */
+	bool misses_threads; /* the process created threads during each attempt to open it */
+	bool is_blind;       /* it isn't known which threads the process had */
 	struct ps__per_cpu per_cpu;
 	struct ps__time_share time_share;
-	size_t descriptors; /* that it has of AUTO's budget */
-	size_t short_of;    /* descriptors for which it had no room; 0: it had */
+	size_t descriptors; /* number charged to the process's budget (budget.c) */
+	size_t short_of;    /* descriptors that the budget had no room for; 0: it had room */
 	char why[512];      /* why the attribution isn't better; "" if it is the best */
 };
 
 struct ps__set_events {
 	struct ps__event *list;
 	size_t count;
-	size_t room; /* that the list has; of a PAPI set 0 */
+	size_t room; /* capacity of the list; 0 for a PAPI set */
 	struct ps__event_names names;
 };
 
 struct ps_eventset {
 	struct ps__calls calls;
 	enum ps__set_state state;
-	bool is_paused;            /* stopped by ps_pause: ps_resume or ps_stop is still to come */
-	volatile bool is_starting; /* a call that is left meanwhile leaves some counters disabled */
-	bool is_ended;             /* the task */
+	bool is_paused;            /* stopped by ps_pause, and not yet resumed or stopped */
+	volatile bool is_starting; /* in a start: if it is left, any counters may be enabled */
+	bool is_ended;             /* the counted task has ended */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
 	struct ps__counters counters;
 	struct ps__fast_path fast_path;
@@ -218,10 +219,10 @@ struct ps_eventset {
 	struct ps__attribution attribution;
 	struct ps__set_events events;
 	struct ps__balance balance;
-	uint64_t openings;  /* of the fast path */
+	uint64_t openings;  /* how often the fast path was opened */
 	bool has_doubt;     /* ps__set_doubt_parts was called */
-	uint64_t snapshots; /* names the slots that snapshots are of; 0: there are none */
-	double reading_ns;  /* what one costs; 0: not measured since the events were opened */
+	uint64_t snapshots; /* number of its snapshots, unique to its slots; 0: none */
+	double reading_ns;  /* cost of one reading; 0: not measured since the events were opened */
 };
 
 /* True if the backend may have counts that aren't in slots. */
@@ -230,11 +231,12 @@ static inline bool ps__set_has_uncollected(const struct ps_eventset *set)
 	return set->state == PS__SET_RUNNING || set->state == PS__SET_UNFETCHED;
 }
 
-/* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT
- * from a signal handler that interrupted another call. On PS_OK the set is busy until
+/* The beginning of every public call. Returns PS_EINVAL for NULL, PS_ECLOST in a forked child,
+ * PS_ECNFLCT in a signal handler that interrupted another call. After PS_OK the set is busy until
  * ps__set_leave. */
-/* recover.c: the beginning where it isn't that simple. A call that was left in its midst
- * (siglongjmp, the end of its thread) is finished or undone: PS_OK, and the set is the caller's. */
+/* recover.c: the beginning of a call on a set that is busy, NULL or inherited. A call that was left
+ * half done (by siglongjmp, or by the end of its thread) is finished or undone: PS_OK, and the set
+ * is the caller's. */
 int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
     __attribute__((cold));
 void ps__set_close_fast_path(struct ps_eventset *set);
@@ -251,7 +253,7 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 	set->calls.busy_thread = ps__thread_number();
 	set->calls.busy_tid = ps__own_tid;
 	ps__arch_note_stack(&set->calls.busy);
-	/* A signal handler's reading changes nothing of what is looked at from here on. */
+	/* The set is busy now: no handler's call can change what is read from here on. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (set->fast_path.root)
 		ps__set_close_fast_path(set);
@@ -263,50 +265,50 @@ static inline void ps__set_leave(struct ps_eventset *set)
 	__atomic_store_n(&set->calls.busy, 0, __ATOMIC_RELEASE);
 }
 
-/* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
+/* Does what ps__set_enter does; PS_EISRUN if the set is running. For calls that change the set. */
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
-/* The same for calls that change events or target: PS_ENOSUPP for a PAPI set; instead says what to
- * call of PAPI. */
+/* The same for calls that change events or target. PS_ENOSUPP for a PAPI set; `instead` says which
+ * PAPI call to use. */
 int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead);
 
-/* start.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from
- * now on. */
+/* start.c: starts a set that isn't running. If PAPI runs the PAPI set, takes its counts from now
+ * on. */
 int ps__set_start(struct ps_eventset *set);
 
-/* event_names.c: by the name that is shown, which is unique; or, where name= gave that, by the
- * string that was added. */
+/* event_names.c: finds an event by the name that is shown, which is unique, or by the string under
+ * which it was added. The string differs if it has name=. */
 ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name); /* the index, or -1 */
-void ps__set_forget_names(struct ps_eventset *set); /* the list's indices change */
+void ps__set_forget_names(struct ps_eventset *set); /* call it when indices change */
 
-/* open.c: opens the events, if they aren't, and makes the storage; close drops both: the readings
- * stay in the topology. */
+/* open.c: opens the events if they aren't open, and makes the storage. Close drops both; the
+ * readings stay in the topology. */
 int ps__set_open(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
 
-/* storage.c: the recording, its vectors, and what slots stand in. */
+/* storage.c: the recording, the vectors of the counters, and the slots. */
 int ps__set_make_storage(struct ps_eventset *set);
 void ps__set_drop_storage(struct ps_eventset *set);
-/* The vectors alone: new counters begin at 0, and may be split otherwise than before. */
+/* Makes only the vectors anew: new counters begin at 0, and may be split differently. */
 int ps__set_renew_vectors(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
-/* Takes the backend's totals as accounted for. */
+/* Marks the backend's totals at the start (origin) as accounted for. */
 void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width);
 void ps__set_free_fast_path(struct ps_eventset *set);
-/* Whichever of its vectors were being exchanged. */
+/* Puts the fast path's vectors in their first order, in whatever order an exchange left them. */
 void ps__set_renew_fast_path(struct ps_eventset *set);
 
-/* eventset.c: another target, which the set then owns; what the old one had is closed. */
+/* eventset.c: sets another target, which the set then owns. Closes the old one. */
 void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task);
 
-/* bind.c: the topology of the first reading, until it is destroyed. */
+/* bind.c: binds the set to the topology of its first reading, until that is destroyed. */
 int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
-/* An unbound recording with the same columns and no reading; NULL for lack of memory. */
+/* Returns an unbound recording with the same columns and no reading. NULL if out of memory. */
 struct ps__recording *ps__set_copy_recording(const struct ps__recording *model);
 
-/* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of
- * memory, with a detail. */
+/* slot.c: hardware threads. Returns the slot of a CPU, new if the CPU is met for the first time.
+ * NULL, with a detail, if out of memory. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
 void ps__set_find_instances(struct ps_eventset *set);
 int ps__set_create_slots(struct ps_eventset *set);
@@ -314,10 +316,10 @@ void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
-/* Counts may be missing in slots that have none since the counts began. No part of a reading shows
- * that, but intervals of snapshots do that began before. */
+/* Notes that counts may be missing in slots that have none now. No part of a reading shows this,
+ * but intervals of snapshots that began earlier do. */
 void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark);
-/* Before the first counts since a start are assigned. */
+/* Call it before the first counts since a start are assigned. */
 static inline void ps__set_begin_counts(struct ps_eventset *set)
 {
 	if (set->recorder.must_clear)
@@ -336,17 +338,17 @@ static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t i
 	return set->counters.assigned + instance * ps__recording_width(set->recorder.recording);
 }
 
-/* fetch.c: totals from the backend, assigned to slots. PS_OK, PS_PARTIAL, or a code with a
- * detail. */
+/* fetch.c: reads the backend's totals, and assigns them to slots. PS_OK, PS_PARTIAL, or a code with
+ * a detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-/* Where some counts belong isn't known. No part since the counts began is sure then: what is
- * missing in one is in another. */
+/* Marks all parts since the counts began as uncertain: to which one some counts belong isn't
+ * known. */
 void ps__set_doubt_parts(struct ps_eventset *set);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */
-/* Counts that aren't split: one instance, or, of a process, one for each of its threads. All of it
- * goes to a slot. */
+/* For counts that aren't split: one instance, or one for each thread of a process; all in one
+ * slot. */
 int ps__set_read_rest(struct ps_eventset *set, int result);
 static inline int ps__set_read_whole(struct ps_eventset *set)
 {
@@ -362,14 +364,14 @@ static inline bool ps__set_is_failure(int result)
 	return result != PS_OK && result != PS_PARTIAL;
 }
 
-/* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while
- * the owner is alive. */
+/* owner.c: PS_EINVAL if the caller is a foreign thread (not the owner of a set that counts its
+ * owner) and the owner is alive. */
 int ps__set_check_caller(struct ps_eventset *set);
-/* The same for a call on a set that was started. PS_EINVAL as well if the owner has ended, but for
- * a call that may take its final counts (is_final), the first time. */
+/* The same for a call on a set that was started. If the owner has ended: PS_EINVAL, too, except for
+ * the first call with is_final, which takes the owner's final counts. */
 int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_final);
-/* After a reading: the final counts of an ended owner are in the tree, if a foreign thread took
- * them. */
+/* After a foreign thread's reading: the ended owner's final counts are stored. Stops the
+ * counters. */
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 int ps__set_fail_new(const char *call);            /* PS_ENOTRUN: the state is PS__SET_NEW */
@@ -377,50 +379,50 @@ int ps__set_fail_new(const char *call);            /* PS_ENOTRUN: the state is P
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
 int ps__set_adopt(struct ps_eventset *set);
-/* Before a start: takes other events or another target that the user gave the PAPI set. */
+/* Before a start: takes over the events or target that the user has changed in the PAPI set. */
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
-/* Takes what the PAPI set is made of by now. */
+/* Makes the set consist of what `papi` describes. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 
-/* interruption.c: around the time in which the set runs: before its counters start, and after the
- * final counts are fetched. True if something else had switched them off. */
+/* interruption.c: call them before the counters start, and after the final counts are fetched. The
+ * second one returns true if something else has switched the counters off. */
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 
-/* write.c: a reading into the histories. */
+/* write.c: writes a reading into the histories. */
 struct ps__write {
 	enum ps__write_kind kind;
 	struct ps__slot *slot;     /* where the task was seen */
 	const long long *counters; /* of STORE: one for each event */
 	uint16_t mark;             /* of STORE: its attribution */
-	uint64_t now_ns;           /* what the clock said, or 0: look at it */
+	uint64_t now_ns;           /* CLOCK_MONOTONIC; 0: the callee reads the clock */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
 void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp);
 void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width);
 
-/* Gives the clock's time, or one just after the set's last reading if that is later. */
+/* Returns the clock's time, or one just after the set's last reading if that is later. */
 static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set, uint64_t now_ns)
 {
 	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
-/* fast_path_open.c: the fast path is opened and closed; fast_path.c takes it. */
-/* After a reading on the slow path: opens the fast path, if the next one may take it. */
+/* fast_path_open.c: call it after a reading on the slow path. Opens the fast path if the next
+ * reading may take it. */
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
-/* The same after a take. */
+/* Does the same after a take. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);
 /*
- * An older reading becomes the latest on the fast path: its row is copied to the end with the
- * totals that were read, and the old row is retired. Only a reading that has one part, and was
- * either only read or only accumulated. Its row, or -1.
+ * Makes an older reading the latest on the fast path: its row is copied to the end with the totals
+ * that were read, and the old row is retired. Only for a reading that has one part, and was either
+ * only read or only accumulated. The first function returns the row of its part, or -1.
  */
 ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind);
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 void ps__set_cancel_move(struct ps_eventset *set);
-/* The new row is written, and the history's last one. */
+/* Call it when the new row is written, and is the history's last one. */
 void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 
 /* reading.c: the slow path of ps_read and ps_accum. */
@@ -431,16 +433,17 @@ int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uin
 
 /* reopen.c: readings that are not the latest. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set); /* before an older reading is reopened */
-/* Looks for a reading's parts, which ps__set_reopen then takes. */
+/* Finds the parts of a reading, which ps__set_reopen then uses. False if there is none. */
 bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp);
-/* The row of the reading's only part, if that is the slot's and has this mark; or -1. */
+/* Returns the row of the reading's only part; -1 if the reading has another part, or its part isn't
+ * the slot's or has another mark. */
 ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot,
                                  uint64_t timestamp, uint16_t mark);
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);
-/* Makes an older reading's rows the last ones of their histories; they are out of order until they
- * are written, so this belongs between ps__recording_write_begin and _end, after the latest
+/* Makes an older reading's rows the last ones of their histories. The rows are out of order until
+ * they are written. So call it between ps__recording_write_begin and _end, after the latest
  * reading's parts were forgotten. */
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp);
 

@@ -13,89 +13,91 @@ struct ps_component;
 struct ps_topology;
 
 /*
- * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the
- * counters' totals plus a vector that doesn't change (base + counts - assigned). What it leaves
- * undone is made up for when anything else happens to the set.
+ * The state of the fast path. While a task stays on its CPU, a reading is the counters' totals plus
+ * a vector that doesn't change (base + counts - assigned). The slot and the base are brought up to
+ * date when any other call uses the set.
  */
 struct ps__fast_path {
-	/* The topology's root while the fast path is open, or one of those below; else NULL */
+	/* NULL: closed. Open: the topology's root, or &ps__fast_take or &ps__fast_snapshot */
 	const struct ps_component *root;
-	/* The switch ring's; a constant without a switch ring */
+	/* The switch ring's head; a constant if there is no ring */
 	struct {
 		const uint64_t *head;
-		uint64_t seen; /* where it stood */
+		uint64_t seen; /* the head's value when the path was opened */
 	} switches;
-	/* The file that is read */
+	/* What is read */
 	struct {
 		ps__read_direct *read;
 		struct ps__backend *backend;
 		size_t instance;
 	} source;
-	/* The totals as read last: they stand in the row, but not in the slot's counts */
+	/* The totals as read last: the row has them, the slot's counts don't have them yet */
 	uint64_t *previous;
-	uint64_t *current; /* where they are read to */
-	uint64_t *offset;  /* what a row has more than the totals */
-	/* The latest reading's. */
+	uint64_t *current; /* receives the totals */
+	uint64_t *offset;  /* a row's words less the totals */
+	/* The latest reading's row */
 	struct {
 		_Atomic uint64_t *words;
 		_Atomic uint16_t *mark;
-		uint16_t flags;              /* what stands there */
+		uint16_t flags;              /* the value of *mark */
 		struct ps__history *history; /* the slot's */
 	} row;
-	/* Where the kernel tells the task's CPU; or a -1: it must be asked */
+	/* Where the kernel writes the task's CPU; a -1 there: ask the kernel */
 	const volatile int *cpu_place;
 	int cpu;
-	/* The reading's base; it changes by one store, as whatever is left half done must be
-	 * whole. */
+	/* The reading's base. It is changed by a single store, so that a call can be left at any
+	 * point. */
 	enum {
 		PS__BASE_NONE,
-		PS__BASE_BEFORE,   /* from before the fast path: the slot has it */
-		PS__BASE_PREVIOUS, /* ps_accum has moved all until `previous` into it, */
-		PS__BASE_KEPT      /* or all until `kept` */
+		PS__BASE_BEFORE,   /* the base from before the fast path, which the slot has */
+		PS__BASE_PREVIOUS, /* ps_accum has moved all counts up to `previous` into it */
+		PS__BASE_KEPT      /* ps_accum has moved all counts up to `kept` into it */
 	} base;
 	uint16_t counts_mark; /* the slot's */
-	size_t even_bytes;    /* of the vectors, without their last word if their width is odd */
-	size_t split_times; /* of method_per_cpu.c: words of times, which tell residency; else 0 */
+	size_t even_bytes;    /* of the vectors; without the last word if their width is odd */
+	/* for method_per_cpu.c: words of times, which show residency; otherwise 0 */
+	size_t split_times;
 	size_t width;
 	struct ps__slot *slot;
-	uint64_t *kept;   /* vector beside `previous` and `current` */
-	uint64_t *memory; /* of the five vectors */
-	/* Snapshots use this, if there are any */
+	uint64_t *kept;   /* a third vector, beside `previous` and `current` */
+	uint64_t *memory; /* memory of the five vectors */
+	/* For snapshots, if there are any */
 	struct {
-		uint64_t *passed; /* what a part has more than the totals */
-		uint64_t label;   /* of the slot's part */
-		uint64_t of;      /* what they are of */
-		uint64_t opening; /* those with this number lack the part of the task alone */
+		uint64_t *passed; /* a part's words less the totals */
+		uint64_t label;   /* label of the slot's part */
+		uint64_t of;      /* number of the set's snapshots */
+		/* snapshots with this number need only the part of the task's slot */
+		uint64_t opening;
 	} snapshot;
-	/* The set's, for takes and snapshots: they don't see the set */
+	/* Parts of the set, for takes and snapshots, which don't see struct ps_eventset */
 	struct {
 		const struct ps_topology *topology;
 		struct ps__clock *clock;
-		struct ps__calls *calls; /* as long as there is the set */
+		struct ps__calls *calls; /* valid as long as the set */
 	} set;
-	/* After a reading that the slow path had to do again: see fast_path_open.c. */
+	/* The pause after a miss: see fast_path_open.c */
 	struct {
-		unsigned left;   /* so many readings don't try the fast path */
-		unsigned length; /* how many these were after the last miss */
-		uint64_t since;  /* the readings that there were when it was opened after that */
-		uint64_t takes;  /* are readings here */
+		unsigned left;   /* readings that are still to skip the fast path */
+		unsigned length; /* length of the last pause, in readings */
+		uint64_t since;  /* number of readings at the last miss or in the last pause */
+		uint64_t takes;  /* takes and snapshots, which count as readings here */
 	} pause;
 };
 
-/* Stands for the root while the fast path is for takes alone (take.h): what they take is in no row
+/* In the place of the root while the fast path is only for takes (take.h): no row has their counts
  * yet. */
 extern const struct ps_component ps__fast_take;
-/* The same for snapshots alone: there may be no row at all. */
+/* The same while it is only for snapshots: there may be no row at all. */
 extern const struct ps_component ps__fast_snapshot;
 
 /* Fast path not applicable: the caller takes the slow path. */
 #define PS__TRY_SLOW_PATH 1
 
-/* fast_path_open.c: a reading that can't be made on the fast path is a miss. Returns
- * PS__TRY_SLOW_PATH, or the result if that is an error. */
+/* fast_path_open.c: notes a reading that can't be made on the fast path. Returns PS__TRY_SLOW_PATH,
+ * or `result` if that is an error. */
 int ps__fast_note_miss(struct ps__fast_path *fast, int result) __attribute__((cold));
 
-/* Where the next reading goes. */
+/* Points fast->row to a row of the history. */
 static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *history,
                                      size_t row)
 {

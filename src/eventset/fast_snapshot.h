@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots on the fast path: the totals are read as for a reading, and no row is written. It is
- * inlined in ps_log_take, too: behind the system call each return is predicted wrongly.
+ * Snapshots on the fast path. The totals are read as for a reading, but no row is written. These
+ * functions are also inlined in ps_log_take: after a system call the CPU predicts each return
+ * wrongly.
  */
 #ifndef PS_EVENTSET_FAST_SNAPSHOT_H
 #define PS_EVENTSET_FAST_SNAPSHOT_H
@@ -12,8 +13,8 @@
 #include "eventset/parts.h"
 #include "store/recording.h"
 
-/* snapshot.c: all parts of a snapshot that was taken before the fast path was opened last. It
- * is left alone, and false returned, if it has no room for them. */
+/* snapshot.c: copies all parts to a snapshot that was taken before the fast path was last opened.
+ * Returns false, and leaves the snapshot as it is, if it has too little room. */
 bool ps__fast_copy_parts(const struct ps__fast_path *fast, struct ps_snapshot *snapshot)
     __attribute__((cold));
 
@@ -65,8 +66,8 @@ PS__INLINE int ps__fast_snapshot_at_hand(struct ps__fast_path *fast, struct ps_s
 	return PS_OK;
 }
 
-/* A snapshot of the set that has this fast path, which lasts as long as the set. Else
- * PS__TRY_SLOW_PATH: ps__set_take_snapshot_slowly does it; or a code with a detail. */
+/* Takes a snapshot of the set that has this fast path; `fast` is valid as long as the set. PS_OK,
+ * or a code with a detail; or PS__TRY_SLOW_PATH: call ps__set_take_snapshot_slowly. */
 PS__INLINE int ps__fast_take_snapshot(struct ps__fast_path *fast, struct ps_snapshot *snapshot)
 {
 	struct ps__calls *calls = fast->set.calls;

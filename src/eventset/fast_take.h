@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of takes, in two steps: the caller adds up what was counted in between. It is
- * inlined there, in boundaries of regions: behind the system call each return is predicted wrongly.
+ * The fast path of takes, in two steps: between them the caller adds up what was counted. The
+ * functions are inlined in the boundaries of regions: after a system call the CPU predicts each
+ * return wrongly.
  */
 #ifndef PS_EVENTSET_FAST_TAKE_H
 #define PS_EVENTSET_FAST_TAKE_H
@@ -12,8 +13,9 @@
 
 /*
  * Reads the counters: `current` less `previous` was counted since the last take. The caller has
- * seen that the set counts the calling thread, and that this is its process. On PS_OK one of the
- * next two follows; else PS__TRY_SLOW_PATH: ps__set_take does it; or a code with a detail.
+ * made sure that the set counts the calling thread, and that the process has not forked. After
+ * PS_OK call ps__fast_take_cancel or ps__fast_take_end. PS__TRY_SLOW_PATH: call ps__set_take.
+ * Otherwise a code with a detail.
  */
 PS__INLINE int ps__fast_take_begin(struct ps__fast_path *fast, uint64_t *now_ns)
 {
@@ -32,14 +34,14 @@ PS__INLINE int ps__fast_take_begin(struct ps__fast_path *fast, uint64_t *now_ns)
 	return result;
 }
 
-/* Nothing was taken. */
+/* Ends the take as if nothing had been taken. */
 PS__INLINE void ps__fast_take_cancel(struct ps__fast_path *fast)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* A take is an accumulated reading without its row. */
+/* Ends the take, as an accumulated reading without a row. */
 PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 {
 	ps__fast_swap(&fast->current, &fast->previous);
@@ -49,7 +51,7 @@ PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* take.c: what a take in progress takes, as ps__set_take hands it over. */
+/* take.c: what the take in progress has taken, in the form that ps__set_take hands over. */
 struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns) __attribute__((cold));
 
 #endif

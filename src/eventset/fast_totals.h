@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part that readings, takes and snapshots on the fast path have in common: the totals are read,
- * if the task is where it was. */
+/* What readings, takes and snapshots on the fast path have in common: the totals are read, if the
+ * task is where it was. */
 #ifndef PS_EVENTSET_FAST_TOTALS_H
 #define PS_EVENTSET_FAST_TOTALS_H
 
@@ -21,8 +21,8 @@ static inline bool ps__fast_has_stayed(const struct ps__fast_path *fast)
 	return __atomic_load_n(fast->switches.head, __ATOMIC_ACQUIRE) == seen;
 }
 
-/* Where instances tell residency: was the group on the hardware all the time? Else the slow path
- * sorts it out. */
+/* True if the group was on the hardware all the time, where instances tell residency. Otherwise the
+ * slow path assigns the waiting time. */
 static inline bool ps__fast_is_resident(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
@@ -34,7 +34,7 @@ static inline bool ps__fast_is_resident(const struct ps__fast_path *fast)
 	return waited == 0;
 }
 
-/* Where the kernel doesn't write it down. */
+/* For kernels that don't write the CPU to user memory. */
 static __attribute__((cold, noinline)) bool
 ps__fast_is_there_when_asked(const struct ps__fast_path *fast)
 {
@@ -46,8 +46,9 @@ static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
 	return PS__LIKELY(*fast->cpu_place == fast->cpu) || ps__fast_is_there_when_asked(fast);
 }
 
-/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
- * as what comes before them is counted. Else PS__TRY_SLOW_PATH, or a code with a detail. */
+/* Reads the totals into `current`, if the task is where it was; otherwise PS__TRY_SLOW_PATH, or a
+ * code with a detail. The CPU is looked up after the counters are read, because code before that is
+ * counted. */
 PS__INLINE int ps__fast_read_totals(struct ps__fast_path *fast)
 {
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))

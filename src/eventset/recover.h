@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event set keeps this for the case that a call is left in its midst: see recover.c. */
+/* What an event set notes for the case that a call is left half done: see recover.c. */
 #ifndef PS_EVENTSET_RECOVER_H
 #define PS_EVENTSET_RECOVER_H
 
@@ -10,42 +10,43 @@
 struct ps__slot;
 
 /*
- * The values that a change of counts replaces, until it is done: recover.c puts them back if the
- * call is left before. They are either all counts of a slot and the assigned totals of an instance;
- * or, which is cheaper, the words of two vectors one after the other, of which only the one in
- * change can be half done.
+ * The values that a change of counts replaces, until the change is complete. recover.c puts them
+ * back if the call was left before. Either all counts of a slot and the assigned totals of an
+ * instance are saved. Or, which is cheaper, only the current word of two vectors that are changed
+ * word by word.
  */
 struct ps__undo {
-	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */
-	uint64_t *assigned;    /* the instance's */
-	uint64_t *saved;       /* both, as they were: twice the recording's width */
-	uint64_t *words;       /* one vector; NULL: none is being changed */
-	uint64_t *others;      /* the other one, of which a word is changed after that of `words` */
-	const uint64_t *final; /* and what it is then; NULL: 0 */
-	size_t index;          /* the word; SIZE_MAX: none yet */
-	uint64_t before;       /* as it was */
+	struct ps__slot *slot; /* slot whose counts are changed as a whole; NULL: none */
+	uint64_t *assigned;    /* assigned totals of the instance */
+	uint64_t *saved;       /* old values of both: twice the recording's width */
+	uint64_t *words;       /* first vector of a change word by word; NULL: none */
+	uint64_t *others;      /* second vector; its word is changed after that of `words` */
+	const uint64_t *final; /* new values of `others`; NULL: all 0 */
+	size_t index;          /* of the current word; SIZE_MAX: none yet */
+	uint64_t before;       /* old value of that word in `words` */
 };
 
-/* A reading adds this to the base: see write.c. */
+/* What a reading adds to the base: see write.c. */
 enum ps__write_kind {
 	PS__WRITE_COUNTS, /* base + counts */
 	PS__WRITE_ACCUM,  /* the same; then the counts move into the base */
-	PS__WRITE_STORE   /* base + the caller's counters; the set's own counts stay out of it */
+	PS__WRITE_STORE   /* base + the caller's counters, without the set's own counts */
 };
 
-/* Where ps__set_write is. */
+/* The stage in which ps__set_write is. */
 enum ps__write_stage {
 	PS__STAGE_NONE,
-	PS__STAGE_FORGETTING, /* the latest reading makes place for a new one */
-	PS__STAGE_REOPENING,  /* or for an older one: can't be gone on with */
-	PS__STAGE_WRITING     /* the rows */
+	PS__STAGE_FORGETTING, /* the latest reading makes room for a new one */
+	/* it makes room for an older one: this stage can't be finished later */
+	PS__STAGE_REOPENING,
+	PS__STAGE_WRITING /* the rows are written */
 };
 
-/* The progress of the call, and its arguments: the next call goes on from there. */
+/* Progress and arguments of ps__set_write: the next call finishes it if it was left. */
 struct ps__pending {
 	enum ps__write_stage stage;
-	bool is_update; /* of the latest reading */
-	uint64_t name;  /* the timestamp by which the caller knows it */
+	bool is_update; /* updates the latest reading */
+	uint64_t name;  /* timestamp by which the caller knows the reading */
 	enum ps__write_kind kind;
 	struct ps__slot *slot;
 	uint64_t timestamp;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots: what a set's slots have been assigned in all. A slot's counts start over again and
- * again; what they had then is kept in `passed`. So passed + counts only grows. The labels of the
- * two are kept apart: an interval that begins after the counts started over isn't labelled by what
- * was before.
+ * Snapshots: all that was ever assigned to a set's slots. A slot's counts start over many times;
+ * the counts before are kept in `passed`. So passed + counts only grows. Each of the two has its
+ * own label: an interval that begins after the counts started over doesn't get the label of earlier
+ * counts.
  */
 #ifndef PS_EVENTSET_SNAPSHOT_H
 #define PS_EVENTSET_SNAPSHOT_H
@@ -19,7 +19,7 @@ static inline uint64_t ps__slot_label(const struct ps__slot *slot)
 	                      slot->passed.times);
 }
 
-/* Counts with this mark have passed: intervals that began before have it. */
+/* Notes the mark of counts that start over: intervals that began before get this mark. */
 static inline void ps__slot_pass_mark(struct ps__slot *slot, uint16_t mark)
 {
 	slot->passed.mark = ps__mark_join(slot->passed.mark, mark);
@@ -33,11 +33,11 @@ static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part
 		part[1 + word] = slot->passed.words[word] + slot->counts[word];
 }
 
-/* fast_path_open.c: after a snapshot on the slow path; the slot is the task's. */
+/* fast_path_open.c: call it after a snapshot on the slow path. slot: where the task is. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 
-/* Before a slot's counts are set to 0. If it returns true, the caller releases `held` after that:
- * a call must not be left between the two. */
+/* Adds a slot's counts to `passed`, before they are set to 0. If it returns true, the caller sets
+ * them to 0 and then releases `held`: a call must not be left between the two steps. */
 static inline bool ps__slot_begin_pass(const struct ps_eventset *set, struct ps__slot *slot,
                                        struct ps__held *held)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notes taken around a change, so that it can be undone if the call is left in its midst:
- * recover.c. */
+/* Notes around a change, so that recover.c can undo the change if the call is left half done. */
 #ifndef PS_EVENTSET_UNDO_H
 #define PS_EVENTSET_UNDO_H
 
@@ -8,7 +7,8 @@
 
 #include <string.h>
 
-/* Before and after a change of two vectors, word by word; and before each of the words. */
+/* Call ps__set_change_words before a change of two vectors word by word, ps__set_change_word before
+ * each word, and ps__set_changed_words after the change. */
 static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words, uint64_t *others,
                                         const uint64_t *final)
 {
@@ -20,13 +20,14 @@ static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words
 }
 static inline void ps__set_change_word(struct ps_eventset *set, size_t index, uint64_t before)
 {
-	/* Until the next line the index is of a word that is done. */
+	/* Until the next line, `index` is of a word that is complete. */
 	set->recorder.undo.before = before;
 	atomic_signal_fence(memory_order_seq_cst);
 	set->recorder.undo.index = index;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* From this word on adds what was counted since it was assigned. True: a counter went back. */
+/* Adds to `counts`, from word `first` on, what was counted since it was last assigned. True if a
+ * counter went back. */
 static inline bool ps__set_assign_words(struct ps_eventset *set, uint64_t *counts,
                                         uint64_t *assigned, const uint64_t *totals, size_t first)
 {
@@ -36,7 +37,7 @@ static inline bool ps__set_assign_words(struct ps_eventset *set, uint64_t *count
 	for (size_t word = first; word < width; word++) {
 		uint64_t total = totals[word];
 		uint64_t known = assigned[word];
-		/* A counter that went back was reset behind our back: it has counted `total`
+		/* A smaller total: something else has reset the counter, and it has counted `total`
 		 * since. */
 		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
 			known = 0;
@@ -56,7 +57,8 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Around a change of all of a slot's counts, and what is assigned of an instance. */
+/* Call them before and after a change of all of a slot's counts and an instance's assigned
+ * totals. */
 static inline void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot,
                                         uint64_t *assigned)
 {
