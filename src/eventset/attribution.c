@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* With fewer CPUs, instances are opened in less time than migration records. */
+/* With fewer CPUs, opening an instance for each CPU takes less time than opening migration
+ * records. */
 #define CPUS_FOR_RECORDS 4
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
@@ -25,7 +26,7 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
 }
 
-/* Tasks are told apart by counters on each CPU alone. */
+/* Lists the methods for a process. Only counters on each CPU can tell its tasks apart. */
 static size_t rank_for_process(const struct ps_eventset *set,
                                const struct ps__method *ranks[PS__METHOD_RANKS])
 {
@@ -86,7 +87,7 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 		return rank_for_process(set, ranks);
 	if (set->counters.enables_on_exec || ps__set_count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
-	/* Instances lose nothing, and records are cheaper. */
+	/* Instances lose no counts; records can, but are cheaper. */
 	ranks[is_auto ? 0 : 1] = &ps__method_records;
 	ranks[is_auto ? 1 : 0] = &ps__method_per_cpu;
 	return 2;
@@ -112,7 +113,8 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	return result;
 }
 
-/* Without a switch ring, the task's place is looked up at each reading. */
+/* Replaces the plain method, which looks for the task at each reading, by one that uses the switch
+ * ring. */
 static void settle_for_switch_ring(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)
@@ -149,8 +151,8 @@ static int fail_to_watch(const struct ps_eventset *set, int error)
 
 int ps__set_open_switch_ring(struct ps_eventset *set)
 {
-	/* An attached task of PAPI's, too, is found by its switch ring for less than by its file in
-	 * /proc. */
+	/* This also includes an attached task that PAPI counts: reading a switch ring costs less
+	 * than reading the task's file in /proc. */
 	bool is_split = is_task_split(set->attribution.method);
 	bool is_wanted =
 	    set->attribution.method->open_switch_ring &&

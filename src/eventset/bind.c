@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To which topology a set's readings belong: the one of its first reading, until that is
- * destroyed. */
+/* Binds a set's readings to a topology: that of the first reading, until it is destroyed. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/stack.h"
@@ -38,7 +37,7 @@ struct ps__recording *ps__set_copy_recording(const struct ps__recording *model)
 	return copy;
 }
 
-/* The slot goes on in a history of the new recording, with its counts, but without a reading. */
+/* Moves a slot to a history of the new recording. The slot keeps its counts, but has no reading. */
 static void move_slot(struct ps__slot *slot, struct ps__history *history, size_t width)
 {
 	if (slot->bases)
@@ -51,8 +50,8 @@ static void move_slot(struct ps__slot *slot, struct ps__history *history, size_t
 	memset(slot->base, 0, width * sizeof *slot->base);
 }
 
-/* The old topology is gone, and with it the readings: a new recording takes over what was counted
- * since. */
+/* Makes a new recording when the old topology was destroyed with its readings. The new one takes
+ * over what was counted since. */
 static int renew_recording(struct ps_eventset *set)
 {
 	struct ps__recording *old = set->recorder.recording;
@@ -97,12 +96,12 @@ static int bind_recording(struct ps_eventset *set, struct ps_component *root)
 		ps__topology_release(before->topology);
 	set->recorder.last_bound = set->recorder.recording;
 	set->recorder.root = root;
-	/* Those that were only reserved are attached when they are met. */
+	/* Slots that were only reserved are attached when they are met. */
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		ps__recording_attach_history(set->recorder.recording,
 		                             set->recorder.active[index]->history,
 		                             set->recorder.active[index]->cpu);
-	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
+	/* An idle task's CPU has a part of the reading, though nothing was counted there. */
 	if (set->recorder.last_slot && !set->recorder.last_slot->history->is_attached)
 		ps__recording_attach_history(set->recorder.recording,
 		                             set->recorder.last_slot->history,
@@ -119,8 +118,8 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 		return fail_root(set, root);
 	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
 		return fail_root(set, root);
-	/* A jump out of a handler would leave the recording in the topology's list without the set
-	 * knowing: the next call would put it there again, and the list would never end. */
+	/* A jump out of a handler would leave the recording in the topology's list, without the set
+	 * knowing. The next call would insert it again, and the list would never end. */
 	ps__signals_hold(&held);
 	int result = bind_recording(set, root);
 	ps__signals_release(&held);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* AUTO's budget: event sets leave a part of the process's descriptors to the program. */
+/* AUTO's budget of descriptors: event sets leave a part of the process's descriptors to the
+ * program. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -7,14 +8,14 @@
 
 #include <stdio.h>
 
-/* AUTO leaves this part of the process's descriptors to the program. */
+/* Event sets in AUTO may take the process's descriptors divided by this. */
 #define SHARE_OF_PROGRAM 2
 
-/* So many are opened in a second or less. A process may have thousands of threads. */
+/* This many are opened in a second or less. A process can have thousands of threads. */
 #define MOST_OF_A_PROCESS 32768
 
-/* Descriptors that split counts have taken in this process. Written when sets are opened and
- * closed, never in a reading. */
+/* Descriptors that all sets of this process have taken to split counts. Written when sets are
+ * opened and closed, never in a reading. */
 static _Atomic size_t descriptors_taken;
 
 static size_t count_supported(const struct ps_eventset *set)
@@ -31,8 +32,9 @@ static size_t count_roots(const struct ps_eventset *set)
 	return set->counters.target.root_count ? set->counters.target.root_count : 1;
 }
 
-/* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That
- * is of one group; more are rare. */
+/* The number of descriptors that the set's method opens. Records: a recorder and the switch ring.
+ * Tasks: two writers in each instance, and an anchor for each root. This is for one group; more are
+ * rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots = count_roots(set);
@@ -133,7 +135,8 @@ int ps__set_check_limit(const struct ps_eventset *set)
 
 void ps__set_release(struct ps_eventset *set)
 {
-	/* Events and options have changed, so the number of descriptors may have, too. */
+	/* Events and options may have changed since then, so release what was charged, and not what
+	 * is needed now. */
 	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors,
 	                          memory_order_relaxed);
 	set->attribution.descriptors = 0;

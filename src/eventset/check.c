@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The residual: what the kernel counted less what is attributed to hardware threads. It must
- * be 0. */
+/* Computes the residual: what the kernel counted less what is attributed to hardware threads. It
+ * must be 0. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 
@@ -16,7 +16,7 @@ static int check_instance(struct ps_eventset *set, size_t instance, long long *r
 	return result;
 }
 
-/* For those who print the tree. */
+/* Stores the residual for prints of the tree. */
 static void keep_residual(const struct ps_eventset *set, const long long *residual)
 {
 	for (size_t event = 0; event < set->events.count; event++)

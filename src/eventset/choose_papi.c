@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attribution method of a set that wraps PAPI's: what PAPI counts decides. */
+/* Chooses the attribution method of a set that wraps PAPI's. It depends on what PAPI counts. */
 #include "backend/papi_calls.h"
 #include "base/error.h"
 #include "eventset/attribution.h"
 
 #include <stdio.h>
 
-/* PAPI's documentation doesn't say how a set of one CPU counts there. */
+/* PAPI's documentation doesn't say what a set of one CPU counts: one thread, or all that runs
+ * there. */
 static void explain_cpu(struct ps_eventset *set)
 {
 	if (set->counters.papi->place_count)
@@ -36,7 +37,8 @@ static void explain_shared(struct ps_eventset *set)
 		         "PAPI_CPU_ATTACH");
 }
 
-/* A package's counts, or those of all tasks, aren't the task's own, wherever it has been. */
+/* True if the counts can be divided by the times of the task. Counts of a package, or of all tasks,
+ * don't belong to the task, wherever it has been. */
 static bool can_share_out(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_CPU || set->counters.papi->is_shared ||

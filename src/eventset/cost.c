@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the cost of readings. A double of the set shares its counters and keeps all else to
- * itself; it is read some thousand times. Then the set goes on as if that had not been.
+ * Measures the cost of readings. A copy of the set shares its counters and nothing else. The copy
+ * is read about a thousand times. Then the set continues as if the measurement had not happened.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -41,7 +41,7 @@ const char *ps_read_path_name(enum ps_read_path path)
 	return "unknown";
 }
 
-/* A set that shares the counters of another one, with a recorder of its own. */
+/* A copy of a set that shares the set's counters, with a recorder of its own. */
 struct twin {
 	struct ps_eventset set;
 	struct ps_topology *topology;
@@ -124,7 +124,7 @@ static int cost_compare(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The median batch; the first, in which the storage is made, is left out. */
+/* Measures the median batch. The first batch is left out, because it makes the storage. */
 static int time_readings(struct twin *twin, double *reading_ns)
 {
 	struct ps_component *root = ps_topology_root(twin->topology);
@@ -145,7 +145,8 @@ static int time_readings(struct twin *twin, double *reading_ns)
 	return PS_OK;
 }
 
-/* The measurement is then all that was counted meanwhile. */
+/* True if the set counts the calling thread. Then all that was counted during the measurement comes
+ * from the measurement. */
 static bool counts_caller(const struct ps_eventset *set)
 {
 	const struct ps__target *target = &set->counters.target;
@@ -154,7 +155,7 @@ static bool counts_caller(const struct ps_eventset *set)
 	       (target->kind == PS__TARGET_TID && target->tid == ps__os.gettid());
 }
 
-/* The set takes over what the twin saw of the task. */
+/* Copies what the twin has learnt about the task to the set. */
 static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
 	set->attribution.switches = twin->attribution.switches;
@@ -165,8 +166,8 @@ static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *tw
 	set->attribution.has_left |= twin->attribution.has_left;
 	ps__set_doubt_clocks(set);
 	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
-	/* Records were taken that tell where the task was, and went. What the caller counted
-	 * meanwhile is discounted. */
+	/* The twin took records that tell where the task was, and they are gone. If the set counts
+	 * the caller, that doesn't matter: its counts during the measurement are dropped. */
 	set->attribution.has_lost |=
 	    set->attribution.method->split == PS__SPLIT_RECORDS && !counts_caller(set);
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {
@@ -177,7 +178,7 @@ static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *tw
 	}
 }
 
-/* Counts since the last fetch belong to nobody. */
+/* Drops the counts since the last fetch. */
 static int cost_discount(struct ps_eventset *set)
 {
 	int result = PS_OK;
@@ -191,7 +192,7 @@ static int cost_discount(struct ps_eventset *set)
 	return result;
 }
 
-/* On a set whose counters are enabled, and whose counts are fetched. */
+/* Measures on a set whose counters are enabled, and whose counts are fetched. */
 static int cost_measure(struct ps_eventset *set, double *reading_ns)
 {
 	struct twin twin;
@@ -223,7 +224,7 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 {
 	struct ps__slot *slot;
 
-	/* Their new counts can't be told from the earlier ones. */
+	/* The tasks' counts during the measurement can't be told from earlier ones. */
 	if (set->counters.wants_tasks)
 		return ps__fail(PS_ENOSUPP,
 		                "ps_eventset_overhead: the set keeps tasks apart, which would be "

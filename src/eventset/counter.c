@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's counters of a set, for programs that ask the kernel themselves; and what the kernel
- * is to do at each hit of an event: a tracepoint's filter, an eBPF program. Both are kept with the
- * event, and given to each of its descriptors when it is opened (perf_event.c).
+ * Gives programs the kernel's counters of a set. Also sets what the kernel does at each hit of an
+ * event: a tracepoint's filter, or an eBPF program. Both are kept with the event, and applied to
+ * each of its descriptors when that is opened (perf_event.c).
  */
 #include "base/error.h"
 #include "base/os.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crowds are made anew at each look: clearing one keeps its memory. */
+/* A crowd is filled anew at each look. Clearing it keeps its memory. */
 #include "eventset/crowd.h"
 
 #include "base/vector.h"

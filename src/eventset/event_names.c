@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event of a set by its name: in a hash table, as a set may have tens of thousands of events. */
+/* Finds a set's event by name, with a hash table: a set may have tens of thousands of events. */
 #include "base/hash.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-/* With fewer events a look at all of them is as fast. */
+/* With fewer events, comparing all names is as fast as the table. */
 #define FEW_EVENTS ((size_t)16)
-/* Each event has two names at most, and half of the table stays empty. */
+/* The table has at least this many places for each event: each has two names at most, and half of
+ * the table stays empty. */
 #define PLACES_OF_EVENT ((size_t)4)
 
 static bool is_named(const struct ps__event *event, const char *name)
@@ -49,7 +50,7 @@ void ps__set_forget_names(struct ps_eventset *set)
 	set->events.names = (struct ps__event_names){0};
 }
 
-/* The table has all events of the set. False for lack of memory. */
+/* Enters all events of the set that are not in the table yet. False if out of memory. */
 static bool names_complete(struct ps_eventset *set)
 {
 	struct ps__event_names *names = &set->events.names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which events a set counts: added, removed, and asked for. */
+/* The events of a set: adding, removing and asking for them. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/control.h"
@@ -16,8 +16,8 @@ static int fail_present(const char *name)
 	return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
 }
 
-/* Room for so many events more: at least twice the list, or adding many would copy them again and
- * again. */
+/* Makes room for `more` events. Doubles the list, so that adding many events one by one doesn't
+ * copy them again each time. */
 static int events_make_room(struct ps_eventset *set, size_t more)
 {
 	size_t room = set->events.room ? 2 * set->events.room : 4;
@@ -39,7 +39,7 @@ static int events_make_room(struct ps_eventset *set, size_t more)
 	return PS_OK;
 }
 
-/* The list with these events more, which the set then owns; else they are cleared, and the set is
+/* Appends events to the list. The set then owns them. On failure they are cleared, and the set is
  * as before. */
 static int events_append(struct ps_eventset *set, struct ps__event *events, size_t count)
 {
@@ -49,7 +49,7 @@ static int events_append(struct ps_eventset *set, struct ps__event *events, size
 		ps__event_clear(&events[index]);
 	if (result != PS_OK || count == 0)
 		return result;
-	/* Descriptors and readings belong to the list as it was. */
+	/* Descriptors and readings belong to the old list. */
 	ps__set_close(set);
 	memcpy(set->events.list + set->events.count, events, count * sizeof *events);
 	set->events.count += count;
@@ -62,7 +62,7 @@ static bool is_unavailable(int code)
 	       code == PS_ENOCNTR;
 }
 
-/* A known name that has no encoding here, such as another CPU's. */
+/* Makes an event of a known name that has no encoding here, such as another CPU's. */
 static int make_unsupported(struct ps__event *out, const char *name)
 {
 	char *copy = ps__os_strdup(name);
@@ -74,7 +74,7 @@ static int make_unsupported(struct ps__event *out, const char *name)
 	return PS_OK;
 }
 
-/* An event that was parsed becomes one that can be appended; else it is cleared. */
+/* Opens a parsed event once, so that it can be appended. On failure it is cleared. */
 static int events_probe(struct ps_eventset *set, struct ps__event *event, bool optional)
 {
 	int result = event->unsupported ? PS_OK : ps__perf_probe(event);
@@ -83,7 +83,7 @@ static int events_probe(struct ps_eventset *set, struct ps__event *event, bool o
 		event->unsupported = true;
 		result = PS_OK;
 	}
-	/* Values are asked for by the name that is shown. */
+	/* Values are looked up by the name that is shown, so it must be unique. */
 	if (result == PS_OK && ps__set_find_event(set, event->name) >= 0)
 		result = fail_present(event->name);
 	if (result != PS_OK)
@@ -172,11 +172,12 @@ static void drop_at(struct ps_eventset *set, size_t index)
 struct choice {
 	struct ps__event events[MOST_DEFAULTS];
 	size_t count;
-	bool has_any; /* the set has one of them, too */
+	/* one of the default events can be counted: it was chosen, or the set has it already */
+	bool has_any;
 };
 
-/* Chooses those of a list that can be counted here. If there are none, the first refusal is
- * returned: a later one may only say that this machine doesn't know the name. */
+/* Chooses the events of a list that can be counted here. If there are none, returns the first
+ * refusal: a later one may only say that this machine doesn't know the name. */
 static int choose_available(struct ps_eventset *set, const char *const *names, size_t count,
                             struct choice *choice)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of an event set: created, cloned, attached, given storage, destroyed. */
+/* The life of an event set: it is created, cloned, attached, given storage, destroyed. */
 #include "eventset/eventset.h"
 #include "base/error.h"
 #include "base/identity.h"
@@ -15,7 +15,7 @@
 	"next ps_start takes "                                                                 \
 	"that over"
 
-/* Any machine has less than this. */
+/* Smaller requests are not tried: every machine has this much memory. */
 #define LEAST_BYTES_TRIED (16u << 20)
 
 int ps_eventset_create(struct ps_eventset **out)
@@ -55,7 +55,7 @@ static void close_target(struct ps_eventset *set)
 		ps__cgroup_close(&set->counters.target.cgroup);
 }
 
-/* The readings stay. Totals have what the set counted last from its aggregate. */
+/* Leaves the readings to the topology, whose totals keep what the set counted. */
 static void leave_readings(struct ps_eventset *set)
 {
 	if (!set->recorder.last_bound)
@@ -135,7 +135,8 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 	set->counters.task = task;
 }
 
-/* A thread's number stands for its process. Where no /proc is mounted the caller must know. */
+/* Opens the task, or the process of a thread. If no /proc is mounted, the caller must give the
+ * process's own number. */
 static int attach_open(struct ps__task *task, enum ps__target_kind kind, pid_t tid,
                        const char *call)
 {
@@ -240,8 +241,9 @@ int ps_eventset_detach(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* The size of a row is known once the events are open; this is the least. Memory that is mapped
- * and not touched costs nothing, and the kernel tells whether so much could be had. */
+/* Checks whether that much memory can be had, before the events are open. The size computed is a
+ * lower bound of a row's size, which is known once the events are open. Memory that is mapped and
+ * not touched costs nothing. */
 static int check_rows(const struct ps_eventset *set, size_t rows)
 {
 	size_t size_bytes;
@@ -282,7 +284,7 @@ int ps_eventset_set_history(struct ps_eventset *set, size_t rows)
 
 	if (result != PS_OK)
 		return result;
-	/* Memory is given back in whole chunks. */
+	/* Memory is released in whole chunks. */
 	set->recorder.history = (rows + PS__CHUNK_ROWS - 1) / PS__CHUNK_ROWS * PS__CHUNK_ROWS;
 	ps__set_leave(set);
 	return PS_OK;
@@ -323,7 +325,8 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 	return result;
 }
 
-/* A reading can't open anything: it allocates nothing, and may be a signal handler's. */
+/* A reading can't open the counters for the other CPUs: it allocates nothing, and may run in a
+ * signal handler. */
 static const char why_left[] =
     "the task could run on one CPU only when the set was started, and has left it since: what it "
     "counted while it moved is shared out by time. The next ps_start opens counters for each CPU";

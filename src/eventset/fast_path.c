@@ -4,15 +4,14 @@
  *
  *     base + counts + (totals - assigned)  =  totals + offset,
  *
- * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed,
- * read the totals, add, store. The slot's counts and base are brought up to date when the next call
- * goes another way (ps__set_enter sees to it).
+ * and ps_accum doesn't change the offset either. So a reading checks that nothing has changed,
+ * reads the totals, adds the offset, and stores the sum. The slot's counts and base are brought up
+ * to date when another call uses the set (ps__set_enter does it).
  */
 #include "eventset/fast_totals.h"
 #include "eventset/undo.h"
 
-/* The totals become the row's. False if a counter went backwards: then the row is not to be
- * believed. */
+/* Writes the totals to the row. False if a counter went backwards: the row is then wrong. */
 PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous, *offset = fast->offset;
@@ -35,7 +34,7 @@ PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 	return !(all >> 63);
 }
 
-/* The row is what it was. */
+/* Restores the row's former values. */
 static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fast,
                                                         uint64_t timestamp)
 {
@@ -46,7 +45,7 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fa
 	fast->current = current;
 }
 
-/* The first row of a chunk. */
+/* Makes the row the first one of a new chunk. */
 static __attribute__((cold, noinline)) int begin_chunk(struct ps__fast_path *fast, size_t row)
 {
 	if (ps__history_make_room(fast->row.history) < 0)
@@ -55,7 +54,7 @@ static __attribute__((cold, noinline)) int begin_chunk(struct ps__fast_path *fas
 	return 0;
 }
 
-/* Goes to the row behind the latest, which `words` and `mark` are of. */
+/* Moves `words` and `mark` from the latest row to the next one. */
 static inline int find_new_row(struct ps__fast_path *fast)
 {
 	const struct ps__history *history = fast->row.history;
@@ -68,8 +67,8 @@ static inline int find_new_row(struct ps__fast_path *fast)
 		return -1;
 	}
 	fast->row.flags = fast->counts_mark;
-	/* A release, as the chunk may have been another's before: who still reads there sees that
-	 * it was given back. */
+	/* A release store: the chunk may have been another history's before, and a reader that
+	 * still reads there must see that it was released. */
 	atomic_store_explicit(fast->row.mark, fast->row.flags, memory_order_release);
 	return 0;
 }
@@ -83,15 +82,15 @@ static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
 	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
 }
 
-/* ps_accum makes the row its base. Three vectors take turns: `previous`, `current`, and `kept`,
- * which either is spare or has what was accumulated. */
+/* Makes the row its own base, for ps_accum. Three vectors change roles: `previous`, `current`, and
+ * `kept`, which is unused or has what was accumulated. */
 static inline void begin_base(struct ps__fast_path *fast)
 {
 	mark_row(fast, fast->counts_mark | PS__MARK_BASE_IS_VALUE);
 	fast->base = PS__BASE_PREVIOUS;
 }
 
-/* The first ps_read behind a ps_accum keeps the previous values, before it is replaced. */
+/* Keeps the values of the last ps_accum at the first ps_read after it, before they are replaced. */
 static __attribute__((noinline)) void fast_keep_base(struct ps__fast_path *fast)
 {
 	uint64_t *spare = fast->kept;
@@ -109,8 +108,8 @@ static __attribute__((noinline)) void fast_keep_base(struct ps__fast_path *fast)
 	fast->current = spare;
 }
 
-/* The counters are read, and there is a row for them. What is not to be believed leaves the latest
- * reading as it is. */
+/* Writes the reading. The counters are read, and there is a row for it. If the values are wrong (a
+ * counter went back), the latest reading stays as it is. */
 PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, bool is_new,
                           ptrdiff_t old_row, uint64_t *made)
 {
@@ -148,7 +147,7 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 	return PS_OK;
 }
 
-/* Is the fast path still open, and the set the caller's? */
+/* True if the fast path is still open, and the caller owns the set. */
 static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
 {
 	return set->fast_path.root == root && !ps__topology_is_destroyed(root->topology) &&
@@ -162,7 +161,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
 
 	if (!PS__LIKELY(is_at_hand(set, root)))
 		return PS__TRY_SLOW_PATH;
-	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
+	/* Updates the latest reading, or makes a new one if nothing of the latest must be kept. */
 	if (timestamp && *timestamp != set->recorder.last_timestamp) {
 		if (*timestamp || set->fast_path.base || set->recorder.history)
 			return PS__TRY_SLOW_PATH;
@@ -171,13 +170,13 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
 	int result = ps__fast_read_totals(&set->fast_path);
 	if (!PS__LIKELY(result == PS_OK))
 		return result;
-	/* Where there is no room for it, the slow path says so. */
+	/* If memory is short, the slow path reports it. */
 	if (is_new && find_new_row(&set->fast_path) < 0)
 		return PS__TRY_SLOW_PATH;
 	return write_fast(set, kind, is_new, -1, made);
 }
 
-/* An older reading, if the set has it in one row. */
+/* Updates an older reading, if the set has it in one row. */
 PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root,
                               uint64_t timestamp, enum ps__write_kind kind, uint64_t *made)
 {
@@ -203,12 +202,13 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
                       struct ps_thread **thread)
 {
 	if (PS__LIKELY(result == PS_OK)) {
-		/* Told while the set is busy: a handler's reading may follow at once. */
+		/* Written while the set is busy: as soon as it isn't, a handler may make another
+		 * reading. */
 		if (timestamp)
 			*timestamp = made;
 		if (thread)
 			*thread = set->fast_path.row.history->thread;
-		/* And before it is the set's: see recover.c. */
+		/* The caller must receive the timestamp before the set stores it: see recover.c. */
 		atomic_signal_fence(memory_order_seq_cst);
 		set->recorder.last_timestamp = made;
 	}
@@ -216,8 +216,8 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 	set->calls.busy = 0;
 }
 
-/* Takes readings that are neither the latest nor new, and those for the slow path. A function of
- * its own, as the others shall not need its registers. */
+/* Updates readings that are neither the latest nor new, or calls the slow path. A function of its
+ * own, so that the common path needn't save its registers. */
 PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                            struct ps_thread **thread, enum ps__write_kind kind)
 {
@@ -255,13 +255,13 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
 	uint64_t made = 0;
 
-	/* No stack is that low. With what it learnt of the whole word the compiler would make the
-	 * result. */
+	/* No stack address is below 16. A comparison with 0 would tell the compiler the value of
+	 * the whole word, and it would build the result from it. */
 	if (!PS__LIKELY(ps__fork_is_same(set->calls.fork_generation)) ||
 	    !PS__LIKELY(set->calls.busy < 16))
 		return slow_path(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->calls.busy);
-	/* A signal handler's reading may have changed what was looked at before. */
+	/* A signal handler's reading may have changed what was read before. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);
@@ -285,8 +285,8 @@ static PS__HOT __attribute__((noinline)) int fast_read_accumulated(struct ps_eve
 	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
-/* The fast path is in functions of its own, so that a reading that must go the slow path counts as
- * little as it can before it gets there. */
+/* The fast path is in functions of its own: a reading that must take the slow path then executes,
+ * and counts, as little as possible before it gets there. */
 PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fast path of readings is opened after a reading on the slow path, and closed before one; it
- * moves to an older reading. */
+/* Opens the fast path after a reading on the slow path, and closes it before one; moves it to an
+ * older reading. */
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/snapshot.h"
@@ -8,13 +8,14 @@
 
 #include <string.h>
 
-/* The head of a switch ring that isn't there. */
+/* The head that is compared if there is no switch ring. */
 static const uint64_t no_head;
 
 /*
- * A reading that the slow path has to do again is a miss. A group that shares its counters misses
- * each time: so a miss closes the fast path for some readings, the next one for twice as many.
- * Those of a thread that is preempted are far between.
+ * A miss is a reading that the fast path has begun and the slow path has to repeat. A group that
+ * shares its counters with others misses each time. So a miss closes the fast path for some
+ * readings, and the next miss for twice as many. A preempted thread's misses are far apart: then
+ * the length starts over.
  */
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)
@@ -28,7 +29,7 @@ static uint64_t count_readings(const struct ps__fast_path *fast,
 	return ps__recording_count_writes(recording) + fast->pause.takes;
 }
 
-/* Counts the readings of a pause. */
+/* True if the fast path is to be skipped. Counts the readings of the pause. */
 static bool is_paused(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -40,7 +41,7 @@ static bool is_paused(struct ps_eventset *set)
 	return true;
 }
 
-/* Is it known without a system call where the task is? */
+/* True if the task's CPU can be found without a system call. */
 static bool is_followed(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_SELF ||
@@ -48,7 +49,7 @@ static bool is_followed(const struct ps_eventset *set)
 	        set->attribution.method != &ps__method_last_cpu);
 }
 
-/* Do the counters stay as they are, and the label of what they count? */
+/* True if the counters, and the label of their counts, can stay as they are. */
 static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
 {
 	const struct ps__method *method = set->attribution.method;
@@ -62,7 +63,7 @@ static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
 	       method->is_label_lasting && method->is_label_lasting(set, slot);
 }
 
-/* One hardware thread with counts, of which nothing else is to be said than its attribution. */
+/* True if only one hardware thread has counts, and these have an attribution but no flags. */
 static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot)
 {
 	const uint16_t flags = PS__MARK_FLAGS;
@@ -75,7 +76,7 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	return may_last(set, slot);
 }
 
-/* The slot's value is base + counts + (totals - assigned). */
+/* Sets the offset from the slot: its value is base + counts + (totals - assigned). */
 static void offset_from_slot(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -94,7 +95,7 @@ static void passed_from_slot(struct ps_eventset *set)
 
 	fast->snapshot.of = set->snapshots;
 	fast->snapshot.opening = ++set->openings;
-	/* It stays so: what ps_accum moves meanwhile has the same mark. */
+	/* The label stays valid: what ps_accum moves meanwhile has the same mark. */
 	fast->snapshot.label = ps__slot_label(slot);
 	for (size_t word = 0; set->snapshots && word < fast->width; word++)
 		fast->snapshot.passed[word] =
@@ -113,7 +114,8 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
 	fast->set.clock = &set->recorder.clock;
 	fast->cpu = slot->cpu;
-	/* The switch ring alone tells of another task. */
+	/* For an attached task only the switch ring tells that it moved, so this comparison always
+	 * holds. */
 	fast->cpu_place =
 	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
@@ -137,7 +139,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	passed_from_slot(set);
-	/* At last: from here on a call that is left finds the fast path open. */
+	/* Last: a call that is left after this finds the fast path open. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = root;
 }
@@ -148,14 +150,14 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 		open_fast_path(set, slot, set->recorder.root);
 }
 
-/* The counts of all slots are 0 then. */
+/* After a take the counts of all slots are 0. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot)
 {
 	if (!is_paused(set) && may_last(set, slot))
 		open_fast_path(set, slot, &ps__fast_take);
 }
 
-/* For readings too, where they can have it. */
+/* Opens the path for readings too, if possible. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot)
 {
 	if (is_paused(set))
@@ -166,7 +168,7 @@ void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot)
 		open_fast_path(set, slot, &ps__fast_snapshot);
 }
 
-/* The slow path puts what was read into the slot. */
+/* Assigns what was read to the slot, as the slow path does. */
 static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -193,9 +195,9 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 		atomic_signal_fence(memory_order_seq_cst);
 	}
 	assign_totals(set, fast->previous);
-	/* The time until then is assigned: times count again from there on. */
+	/* The time until then is assigned: times are counted from there on. */
 	set->attribution.stay.since_ns = set->recorder.last_timestamp;
-	/* At last: a call that is left before does all this again, which changes nothing then. */
+	/* Last: if the call is left before this, it can be repeated without any effect. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = NULL;
 }
@@ -213,9 +215,9 @@ int ps__fast_note_miss(struct ps__fast_path *fast, int result)
 	return result == PS_OK ? PS__TRY_SLOW_PATH : result;
 }
 
-/* A reading that was accumulated last is its own base, so nothing is counted that isn't in a row.
- * One that has no base has the same offset as any other. The latest reading must be of the kind
- * that the older one is. */
+/* If the reading was accumulated last, it is its own base, and all that is counted is in a row. If
+ * it has no base, its offset is the same as any other's. The latest reading must be of the same
+ * kind as the older one. */
 ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind)
 {

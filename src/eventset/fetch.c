@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first half of a reading: the set's method reads the counters and finds where they counted;
- * the rest is the same for all. */
+/* The first half of a reading: the set's method reads the counters and finds where they counted.
+ * The rest is the same for all methods. */
 #include "base/error.h"
 #include "base/identity.h"
 #include "eventset/tasks.h"
@@ -74,7 +74,7 @@ static uint16_t take_flags(struct ps_eventset *set, int result)
 	return flags;
 }
 
-/* The counters are read as soon as the CPU is known: what comes before is counted. */
+/* The counters are read as soon as the CPU is known: code before that is counted. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 {
 	const struct ps__method *method = set->attribution.method;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the CPU of a set's task, if that isn't the caller: where it is, or was seen last. The
- * caller's own CPU: ps__set_find_cpu in attribution.h. */
+/* Finds the CPU of a set's task if the task isn't the caller: where it is, or was last seen. For
+ * the caller's own CPU see ps__set_find_cpu in attribution.h. */
 #include "base/os.h"
 #include "eventset/attribution.h"
 

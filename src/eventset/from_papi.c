@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PAPI event set as an event set: wrapped, taken over while PAPI runs it, and followed where its
- * user changes it between two runs.
+ * Wraps a PAPI event set: makes a set of it, takes it over while PAPI runs it, and follows the
+ * user's changes between two runs.
  */
 #include "backend/papi_calls.h"
 #include "base/error.h"
@@ -47,8 +47,8 @@ int ps__set_adopt(struct ps_eventset *set)
 	if (!set->counters.papi || set->state == PS__SET_RUNNING)
 		return PS_OK;
 	int result = ps__papi_is_counting(set->counters.papi, &is_counting);
-	/* The final counts of a stopped set can be stored once more, whatever has become of the
-	 * PAPI set. */
+	/* The final counts of a stopped set can be stored once more, whatever happened to the PAPI
+	 * set. */
 	if (result != PS_OK)
 		return set->state != PS__SET_NEW ? PS_OK : result;
 	if (!is_counting && set->state == PS__SET_NEW)
@@ -63,8 +63,8 @@ int ps__set_adopt(struct ps_eventset *set)
 	set->counters.papi->keeps_count = true;
 	result = ps__set_start(set);
 	set->counters.papi->keeps_count = false;
-	/* Where the task was since PAPI_start is not known, but for one that could be nowhere else
-	 * when PAPI started it. */
+	/* Where the task was since PAPI_start isn't known. Exception: when PAPI started it, the
+	 * task could run on one CPU only, and it still can. */
 	set->attribution.stay.is_lost = true;
 	set->attribution.has_lost = only_cpu != set->attribution.only_cpu;
 	return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which events of a set are to be in one group. perf_plan.c makes the groups. */
+/* Notes which events of a set are to be in one group. perf_plan.c makes the groups. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/control.h"
@@ -9,7 +9,7 @@
 
 #define CALL "ps_eventset_group"
 
-/* The request. */
+/* The arguments of ps_eventset_group. */
 struct grouping {
 	const size_t *events;
 	size_t count;
@@ -52,7 +52,7 @@ static uint32_t group_new_unit(const struct ps_eventset *set)
 	return last + 1;
 }
 
-/* The events as they will be. */
+/* Opens copies of the events with the new grouping, to know whether they fit. */
 static int group_try(const struct ps_eventset *set, const struct grouping *grouping, uint32_t unit)
 {
 	struct ps__event *tried = ps__os_calloc(grouping->count, sizeof *tried);

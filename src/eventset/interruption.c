@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Has something else switched the counters off? prctl(PR_TASK_PERF_EVENTS_DISABLE) does so to all
- * that its thread has opened, and leaves no other trace than that their enabled time stands still
- * while the thread runs. So at ps_stop that time is held against the thread's processor time since
- * they were compared last. What the thread did while the set was stopped isn't known apart: as much
- * as that may be missing unnoticed. So may as much as a hypervisor took the CPU away: that is
- * enabled time, but no processor time. If the hypervisor tells no stolen time, it is processor
- * time as well; and in the midst of a switch it is processor time alone. Nothing tells this stall
- * from an interruption, so some are allowed for where there were switches.
+ * Finds out whether something else has switched the counters off.
+ * prctl(PR_TASK_PERF_EVENTS_DISABLE) does this to all counters that its thread has opened. Its only
+ * trace is that their enabled time stands still while the thread runs. So ps_stop compares the
+ * enabled time with the thread's processor time since the last comparison. The processor time while
+ * the set was stopped isn't known separately, so an interruption of up to that length is not
+ * noticed.
+ *
+ * A hypervisor can take the CPU away. This is enabled time, but not processor time, and can hide an
+ * interruption of the same length. If the hypervisor tells no stolen time, it is processor time as
+ * well. During a switch of tasks it is only processor time: nothing tells such a stall from an
+ * interruption. So some stalls are allowed for if there were switches.
  */
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* The thread was off its CPU for some time, or its counters were: only then more than the clock is
- * looked at. */
+/* If more enabled time than this is missing, the thread was off its CPU, or its counters were. Only
+ * then the processor time is read. */
 #define SHORTEST_DOUBT_NS 1000000u
 #define PART_IN_DOUBT     64u
 
-/* The two times may differ by so much: a switch is processor time, but not counted; nor is all of
- * ps_start and ps_stop. With many instances those take as long as the kernel needs to start, to
- * stop and to read each: the last start was timed. A switch starts and stops one of them: on an
- * emulated machine that takes longer than the tolerance of a switch. */
+/* The two times may differ by this much. A switch of tasks is processor time that isn't counted; so
+ * are parts of ps_start and ps_stop. With many instances, these take as long as the kernel needs to
+ * start, stop and read each instance: the last start was timed. A switch starts and stops one
+ * instance. On an emulated machine this takes longer than SWITCH_TOLERANCE_NS. */
 #define TOLERANCE_NS        200000u
 #define TOLERANCE_PART      16u
 #define SWITCH_TOLERANCE_NS 100000u
 #define STOP_TOLERANCE_NS   50000u
 #define STOP_IN_STARTS      4u
 
-/* A hypervisor took the CPU away for 6 ms, and 3.6 ms were seen to be missing after switches. So
- * much is allowed for in a second. */
+/* A hypervisor took the CPU away for 6 ms, and 3.6 ms were seen to be missing after switches.
+ * STALL_NS are allowed for in each second. */
 #define STALL_NS   10000000u
 #define STALL_PART 100u
 
@@ -38,8 +41,8 @@ static uint64_t interruption_enabled_ns(const struct ps_eventset *set)
 	return ps__set_assigned(set, 0)[0];
 }
 
-/* From now on. What is stopped by then has been so since stop_ns. getrusage(2) tells the processor
- * time as of the last tick or switch, so the clock is read. */
+/* Begins a new comparison now. A set that is stopped now counts as stopped since stop_ns. The clock
+ * is read, because getrusage(2) gives the processor time of the last tick or switch. */
 static void interruption_settle(struct ps_eventset *set, const struct rusage *usage,
                                 uint64_t now_ns)
 {
@@ -71,7 +74,8 @@ void ps__set_begin_balance(struct ps_eventset *set)
 		interruption_settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
 }
 
-/* Takes what is missing from the allowance for stalls, if there was a switch. */
+/* True if enabled time is missing. If there was a switch, the missing time is first taken from the
+ * allowance for stalls. */
 static bool is_short(const struct ps__balance *before, struct ps__balance *now, uint64_t switch_ns)
 {
 	uint64_t switches = now->switches - before->switches;
@@ -100,8 +104,8 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 	if (set->counters.backend->run.started_ns > set->balance.stop_ns)
 		set->balance.stopped_ns +=
 		    set->counters.backend->run.started_ns - set->balance.stop_ns;
-	/* While the final counts are fetched, too: a hypervisor may take the CPU away then, and
-	 * that is processor time. */
+	/* Fetching the final counts also counts as stopped time: a hypervisor may take the CPU away
+	 * then, and that is processor time. */
 	if (now_ns > set->counters.backend->run.stopped_ns)
 		set->balance.stopped_ns += now_ns - set->counters.backend->run.stopped_ns;
 	set->balance.allowed_ns +=

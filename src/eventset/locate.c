@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the CPU where a set's task is for any caller, and says how that is known. */
+/* Finds the CPU of a set's task, for any caller, and says how the CPU is known. */
 #include "base/os.h"
 #include "eventset/attribution.h"
 
-/* Has the task been on its one CPU only, since the last fetch? The mask may have been another one
- * meanwhile. */
+/* True if the task has been only on its one CPU since the last fetch. Its mask may have been
+ * another one meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
-	/* Only those who split the counts look at the switch ring. */
+	/* Methods that split the counts read the switch ring themselves. */
 	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.switches.fd < 0 ||
 	    cpu < 0)
 		return false;
@@ -19,7 +19,7 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 	return cpu == set->attribution.only_cpu && !set->attribution.has_migrated;
 }
 
-/* Labels the CPU: how it is known. */
+/* Returns the CPU's label. */
 static uint16_t mark_of_cpu(struct ps_eventset *set, int cpu)
 {
 	uint16_t mark = PS_ATTRIBUTION_ATTACHED;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks at the tasks of a process and of all that it creates, by the files of /proc that any user
- * may read. Processes that were there before are told from new ones by their numbers; a new one
+ * Looks at the tasks of a process, and of all processes that it creates, in files of /proc that any
+ * user may read. Processes that existed before are told from new ones by their pids. A new process
  * belongs to the set if its parent does.
  *
- * Most tasks don't run between two looks. Their time tells that, in one file: then no other is
- * read.
+ * Most tasks don't run between two looks. One file has a task's time; if the time is the same as
+ * before, no other file of the task is read.
  */
 #include "eventset/looks.h"
 
@@ -22,27 +22,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel brings a task's time up to date at its ticks, and may tell it in these. */
+/* The kernel updates a task's time at its ticks, and may report it in ticks. */
 #define LARGEST_LAG_NS 20000000u
 
 struct ps__looks {
 	pid_t pid;
 	const pid_t *roots;
 	size_t root_count;
-	size_t cpus; /* the last one is any that is out of range */
-	/* The CPUs with any time, as they came, are the columns of times; column: of each CPU, if
-	 * visited has it there */
+	size_t cpus; /* the last one stands for all that are out of range */
+	/* visited: the CPUs that have any time, in the order in which they got it. Their index
+	 * there is their column in `times`. column: for each CPU its column, valid only if
+	 * visited[column] is that CPU */
 	size_t *visited, *column;
 	size_t visited_count;
-	uint64_t *times;   /* a row for each root; the next one of tasks whose root isn't known; */
-	uint64_t *row;     /* and one for ps__looks_times */
+	uint64_t *times;   /* a row for each root, and one for tasks whose root isn't known; */
+	uint64_t *row;     /* and one that ps__looks_times fills */
 	uint64_t *sums;    /* of each row of times */
-	bool has_looked;   /* a whole look was taken: what is not known since is new */
-	bool is_begun;     /* and one since ps__looks_begin */
-	bool is_cut_short; /* this look: something could not be read */
-	uint64_t whole_ns; /* when the last whole look began, by CLOCK_BOOTTIME */
+	bool has_looked;   /* a complete look was taken: a pid that isn't known is new */
+	bool is_begun;     /* a complete look was taken since ps__looks_begin */
+	bool is_cut_short; /* something could not be read in this look */
+	uint64_t whole_ns; /* beginning of the last complete look, CLOCK_BOOTTIME */
 	struct ps__crowd crowds[2];
-	size_t before; /* which of them is that of the last look */
+	size_t before; /* index of the last look's crowd */
 };
 
 static struct ps__crowd *crowd_before(struct ps__looks *looks)
@@ -50,7 +51,7 @@ static struct ps__crowd *crowd_before(struct ps__looks *looks)
 	return &looks->crowds[looks->before];
 }
 
-/* It grows in this look. */
+/* The crowd that grows in this look. */
 static struct ps__crowd *crowd_now(struct ps__looks *looks)
 {
 	return &looks->crowds[1 - looks->before];
@@ -73,7 +74,7 @@ struct ps__looks *ps__looks_create(pid_t pid, const pid_t *roots, size_t root_co
 	looks->pid = pid;
 	looks->roots = roots;
 	looks->root_count = root_count;
-	/* Where the kernel doesn't tell, all time is on unknown CPUs. */
+	/* If the kernel doesn't tell the CPUs, all time is on unknown CPUs. */
 	looks->cpus = ps__locate_possible_end() + 1;
 	looks->times = ps__os_calloc((root_count + 2) * (looks->cpus + 1), sizeof *looks->times);
 	looks->visited = ps__os_calloc(2 * looks->cpus, sizeof *looks->visited);
@@ -133,7 +134,7 @@ static bool look_has_failed(int error)
 	return error != ENOENT && error != ESRCH && error != EACCES && error != EPERM;
 }
 
-/* The length; 0 if the task has ended; -1 if its file can't be read now. */
+/* Returns the length; 0 if the task has ended or is hidden; -1 if its file can't be read now. */
 static ssize_t look_read(struct ps__looks *looks, const char *path, char *text, size_t size_bytes)
 {
 	ssize_t length = ps__os_read_file(path, text, size_bytes);
@@ -144,7 +145,8 @@ static ssize_t look_read(struct ps__looks *looks, const char *path, char *text, 
 	return -1;
 }
 
-/* The first number of schedstat is the time on CPUs in ns; 0 where the kernel doesn't keep it. */
+/* Reads the task's time on CPUs, in ns: the first number of schedstat. 0 if the kernel doesn't keep
+ * it. False if the file can't be read now. */
 static bool look_read_ran(struct ps__looks *looks, struct ps__seen *task)
 {
 	char path[80], text[128];
@@ -200,7 +202,8 @@ static bool is_below(struct ps__looks *looks, pid_t parent)
 	       is_counted(ps__crowd_find(crowd_before(looks), parent));
 }
 
-/* A number that was another task's when it was seen before. A process may be a foreign one now. */
+/* Finds the root of a task that is new under this number, even if the number belonged to another
+ * task before. A new process may be foreign. */
 static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
                         const struct ps__task_stat *stat)
 {
@@ -211,7 +214,7 @@ static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
 	                 : find_root(looks, task->tid);
 }
 
-/* Another thread than the first one executed a program: it then has the first one's number, with
+/* True if a thread other than the first executed a program. It then has the first thread's tid, but
  * the time of its own life. */
 static bool was_other_thread(const struct ps__looks *looks, const struct ps__seen *task,
                              const struct ps__task_stat *stat, uint64_t ran_ns)
@@ -220,7 +223,8 @@ static bool was_other_thread(const struct ps__looks *looks, const struct ps__see
 	       ran_ns > ps__os_clock_ns(CLOCK_BOOTTIME) - looks->whole_ns + LARGEST_LAG_NS;
 }
 
-/* The longest that a thread of the task's process was seen to run, but no longer than the task. */
+/* Returns the longest time that a thread of the task's process was seen to run, if it isn't longer
+ * than the task's. */
 static uint64_t find_known(struct ps__looks *looks, const struct ps__seen *task)
 {
 	const struct ps__crowd *before = crowd_before(looks);
@@ -234,8 +238,9 @@ static uint64_t find_known(struct ps__looks *looks, const struct ps__seen *task)
 	return known_ns;
 }
 
-/* The time of a task since the last look. before: NULL if no look has seen it; one that is older
- * than the last look was missed by that, and its time isn't known. */
+/* Returns the task's time since the last look. before: what an earlier look saw; NULL if none saw
+ * the task. If the task is older than the last look, that look missed it, and 0 is returned, as its
+ * time isn't known. */
 static uint64_t look_time_since(struct ps__looks *looks, const struct ps__seen *task,
                                 const struct ps__task_stat *stat, const struct ps__seen *before)
 {
@@ -310,21 +315,21 @@ static void look_at_process(struct ps__looks *looks, pid_t pid)
 	struct folder folder = {.looks = looks, .pid = pid};
 	char path[64];
 
-	/* Its first task tells whether it is still the same process. */
+	/* The first task tells whether it is still the same process. */
 	look_at_task(looks, pid, pid);
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	look_list(looks, path, visit_task, &folder);
 }
 
-/* Children are mostly listed behind their parents. A process whose parent has ended before it was
- * seen is taken for a foreign one. */
+/* Children mostly follow their parents in the list. If a process's parent has ended before the
+ * process was seen, the process is taken for a foreign one. */
 static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 {
 	const struct ps__seen process = {.pid = pid, .tid = pid, .root = PS__NOT_COUNTED};
 	bool was_cut_short = looks->is_cut_short;
 	struct ps__task_stat stat = {0};
 
-	/* Failures to read other processes say nothing of this one. */
+	/* Failures to read other processes don't matter for this one. */
 	looks->is_cut_short = false;
 	if (!looks->has_looked
 	        ? pid == looks->pid
@@ -352,7 +357,8 @@ static int visit_process(const char *name, void *context)
 	return 0;
 }
 
-/* A task that can't be read now would else be taken for new at the next look, with all its time. */
+/* Keeps the tasks that could not be read now: otherwise the next look would take them for new ones,
+ * with all their time. */
 static void keep_the_rest(struct ps__looks *looks)
 {
 	struct ps__crowd *before = crowd_before(looks);
@@ -373,7 +379,7 @@ static void look_at_all(struct ps__looks *looks)
 	if (looks->is_cut_short)
 		keep_the_rest(looks);
 	looks->before = 1 - looks->before;
-	/* One that was cut short at the beginning would take old tasks for new ones. */
+	/* If the first look was cut short, the next one would take old tasks for new ones. */
 	if (looks->is_cut_short)
 		return;
 	looks->has_looked = true;
@@ -381,7 +387,8 @@ static void look_at_all(struct ps__looks *looks)
 	looks->whole_ns = now_ns;
 }
 
-/* A jump out of a handler must not leave it: it allocates, and half a look would be added twice. */
+/* Signals are held: a look allocates, and if a jump out of a handler left it, its first half would
+ * be added twice. */
 void ps__looks_take(struct ps__looks *looks)
 {
 	struct ps__held held;

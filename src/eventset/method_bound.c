@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task that could run on one CPU only when its set was started, and was bound otherwise since, or
- * to none. Its counters don't split by CPU, and a reading can open no others. But the switch ring
- * that vouched for the one CPU tells of all: what was counted while the task stayed on one belongs
- * there for certain; only of an interval in which it moved each CPU gets a share, by time. Nothing
- * is lost. The next ps_start opens what splits.
+ * A task that could run on one CPU only when its set was started, and whose CPU mask was changed
+ * since. Its counters don't split by CPU, and a reading can't open others. But the switch ring,
+ * which proved that the task stayed on its one CPU, tells of all CPUs. What was counted while the
+ * task stayed on one CPU certainly belongs there. In an interval in which the task moved, each CPU
+ * gets a share in proportion to the time. Nothing is lost. The next ps_start opens counters that
+ * split.
  */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* A task that moves while it is read is followed this often. */
+/* A task that moves while its counters are read is followed this many times. */
 #define LARGEST_FOLLOW 4
 
 static void look_for_migration(const struct ps__visit *visit, void *context)
@@ -22,7 +23,7 @@ static void look_for_migration(const struct ps__visit *visit, void *context)
 		set->attribution.has_migrated = true;
 }
 
-/* Since when is the backend's to say: no look at the clock more. */
+/* stay.since_ns stays 0: the backend notes the start, so the clock needn't be read here. */
 static void start_bound(struct ps_eventset *set)
 {
 	bool is_self = set->counters.target.kind == PS__TARGET_SELF;
@@ -36,14 +37,15 @@ static void raise_to(uint64_t *number, uint64_t least)
 	*number = *number < least ? least : *number;
 }
 
-/* Between two runs nobody asks how long the task was where. Where records were lost, the time on
- * its own CPU tells. */
+/* Follows the switch ring. Between two runs the time on each CPU doesn't matter. If records were
+ * lost, the time on the one CPU shows whether the task was elsewhere. */
 void ps__set_look_for_migration(struct ps_eventset *set)
 {
 	bool is_counted = ps__set_has_uncollected(set);
 	bool is_known = true;
 
-	/* The time before the last reading is assigned; nothing was noted before ps_start. */
+	/* The time before the last reading is assigned already, and time before ps_start isn't
+	 * counted. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
 	raise_to(&set->attribution.stay.since_ns, set->counters.backend->run.started_ns);
 	if (is_counted)
@@ -64,15 +66,16 @@ static bool has_left_its_cpu(const struct ps_eventset *set)
 	return set->attribution.has_left || set->attribution.has_migrated;
 }
 
-/* Was it switched since it was followed? ps_store follows it, too, in the midst of an interval. */
+/* True if the task was switched since it was last followed, or has times that aren't assigned:
+ * ps_store follows it, too, in the middle of an interval. */
 static bool must_follow(const struct ps_eventset *set)
 {
 	return ps__switch_ring_has_moved(&set->attribution.switches) || ps__set_time_spent(set) > 0;
 }
 
-/* Reads the counters once more, behind the switch ring: what is read then is where the switch ring
- * saw the task last. Where that isn't known, cpu is where it is seen. A switch after the last look
- * at the ring is the next interval's. */
+/* Reads the counters again, after following the switch ring: the counts then belong to the CPU
+ * where the ring saw the task last. If that isn't known, *cpu is where the task is seen. A switch
+ * after the last look at the ring belongs to the next interval. */
 static int bound_read_still(struct ps_eventset *set, int *cpu)
 {
 	bool is_moving = true;
@@ -96,7 +99,7 @@ static int bound_read_still(struct ps_eventset *set, int *cpu)
 	return result;
 }
 
-/* Labels the interval since the last fetch. */
+/* Returns the label of the interval since the last fetch. */
 static unsigned bound_label(const struct ps_eventset *set, const struct ps__slot *here,
                             uint64_t spent_ns)
 {
@@ -125,7 +128,7 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 	return bound_read_still(set, &fetch->cpu);
 }
 
-/* Assigns an interval in which the task left its CPU, or after it had. */
+/* Assigns an interval in which, or before which, the task left its CPU. */
 static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	set->attribution.stay.is_lost |= set->attribution.is_moving;
@@ -140,8 +143,8 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_forget_times(set);
-	/* The time from the read until the task is followed again belongs to the next interval;
-	 * the task may be anywhere in it. */
+	/* The time from the read until the task is followed again belongs to the next interval; it
+	 * isn't known where the task is in that time. */
 	set->attribution.stay.is_lost = set->attribution.is_moving;
 }
 
@@ -154,7 +157,7 @@ static bool assign_bound(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	unsigned label = here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED
 	                                                        : PS_ATTRIBUTION_LAST_CPU;
 	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_assign_whole(set, here));
-	/* All of it was here, as the switch ring noted. */
+	/* All counts are from here, as the switch ring shows. */
 	here->spent_ns = 0;
 	set->attribution.stay.is_lost = false;
 	return true;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that a BPF program counts: on each CPU it reads the CPU's events at each context
- * switch, and credits them to the process if one of its tasks leaves. So the counts are split by
- * nature, and a task costs nothing; each reading asks all CPUs. src/backend/bpf.c does it.
+ * Counts a process by a BPF program. On each CPU the program reads the CPU's events at each context
+ * switch, and adds what they grew by to the process if one of its tasks leaves. So the counts are
+ * split by CPU, and a task costs nothing; but each reading asks all CPUs. See src/backend/bpf.c.
  */
 #include "base/error.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* The program knows processes by number, and begins as it is loaded. */
+/* Refuses what the program can't do: it knows processes but not tasks, and counts from when it is
+ * loaded. */
 static int prepare_bpf(struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks)
@@ -22,14 +23,15 @@ static int prepare_bpf(struct ps_eventset *set)
 	return ps__set_list_cpus(set);
 }
 
-/* A CPU's events end when it goes offline, and one that comes online has none. */
+/* True if counts may be missing: a CPU's events end when it goes offline, and a CPU that comes
+ * online has none. */
 static bool has_bpf_changed(const struct ps_eventset *set)
 {
 	return ps__set_has_other_cpus(set) || set->counters.backend->has_gaps;
 }
 
-/* The CPU of the process's first thread, or where that was last, stands for the reading. What runs
- * on a CPU that came online since the start is not read. */
+/* The reading's CPU is that of the process's first thread, or where that was last. A CPU that came
+ * online since the start is not read. */
 static int read_bpf(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = ps__set_read_places(set);
@@ -40,7 +42,7 @@ static int read_bpf(struct ps_eventset *set, struct ps__fetch *fetch)
 	return result;
 }
 
-/* A CPU that isn't known has no part, unless nothing else has. */
+/* An unknown CPU gets a part only if there is no other part. */
 static bool label_bpf(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	bool has_part = ps__set_label_places(set, fetch, here);

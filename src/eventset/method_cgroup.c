@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group as a target: an event for each CPU counts what the group's tasks do there. So the
- * counts are split by nature, and a task that is created costs nothing, since nothing is inherited;
- * each reading reads all CPUs.
+ * A control group as a target. An event for each CPU counts what the group's tasks do there. So the
+ * counts are split by CPU, and created tasks cost nothing, since nothing is inherited; but each
+ * reading reads all CPUs.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -29,8 +29,8 @@ static bool cgroup_has_counted(const struct ps_eventset *set, size_t instance)
 	return false;
 }
 
-/* Was counting off on the CPU that was read just now? The next one's reading must not find the
- * answer. */
+/* True if counting was off on the CPU that was just read. Clears the flag, so that it isn't taken
+ * for the next CPU's. */
 static bool take_interruption(struct ps_eventset *set)
 {
 	bool was_interrupted = set->counters.backend->interrupted;
@@ -39,9 +39,9 @@ static bool take_interruption(struct ps_eventset *set)
 	return was_interrupted;
 }
 
-/* Software events wait for no counter. But the kernel's clock of a control group can be ahead of
- * the time in which the group's events counted: until the first switch after they were enabled, or
- * when its tasks come back. A running time that is less is then no waiting. */
+/* Sets the enabled time of software events to their running time, because they never wait for a
+ * counter. The kernel's clock of a control group can be ahead of the time in which the events
+ * counted: until the first switch after they were enabled, or when the group's tasks come back. */
 static void settle_software_times(const struct ps_eventset *set, size_t instance)
 {
 	uint64_t *totals = ps__set_totals(set, instance);
@@ -52,7 +52,7 @@ static void settle_software_times(const struct ps_eventset *set, size_t instance
 	}
 }
 
-/* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
+/* Reads one CPU. It gets a slot only if it has new counts, or if some may be missing. */
 static int cgroup_read_instance(struct ps_eventset *set, size_t instance)
 {
 	int result = set->counters.backend->ops->read(set->counters.backend, instance,
@@ -75,7 +75,7 @@ static int cgroup_read_instance(struct ps_eventset *set, size_t instance)
 	return result;
 }
 
-/* The reader's CPU stands for the reading, if it is counted. */
+/* Returns the CPU of the reading: the reader's, if it is counted. */
 static int cpu_here(const struct ps_eventset *set)
 {
 	int cpu = ps__os_getcpu();
@@ -104,13 +104,13 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = ps__set_read_places(set);
 
-	/* A CPU that came online since has no events. */
+	/* A CPU that came online since the start has no events. */
 	set->attribution.is_lacking |= ps__set_has_new_cpu(set);
 	fetch->cpu = cpu_here(set);
 	return result;
 }
 
-/* The counts are in slots already; the CPU of the reading has a part in any case. */
+/* Labels the parts. The counts are in slots already; the CPU of the reading always has a part. */
 bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	(void)here;
@@ -124,7 +124,8 @@ bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 	return true;
 }
 
-/* The folder that was opened stays open, but the kernel counts nothing for it any more. */
+/* True if the group was removed. Its folder stays open, but the kernel counts nothing for it any
+ * more. */
 static bool is_removed(const struct ps_eventset *set)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts that are not split: all that was counted since the last fetch is assigned to the CPU where
- * the task is seen. Of a process each thread that it had from the start has counters of its own,
- * and is looked at by itself. */
+ * the task is seen. For a process, each thread that it had at the start has its own counters, and
+ * its CPU is looked up separately. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
@@ -14,8 +14,8 @@ static bool has_many_roots(const struct ps_eventset *set)
 	       set->counters.target.root_count > 1;
 }
 
-/* A root that has ended stays where it was seen. One that was never seen is taken to be where the
- * process is. */
+/* Returns the root's CPU. A root that has ended stays where it was last seen. A root that was never
+ * seen is assumed to be where the process is. */
 static int cpu_of_root(const struct ps_eventset *set, size_t root, int cpu)
 {
 	int seen = set->counters.root_cpus[root];
@@ -35,7 +35,7 @@ static void look_at_root(struct ps_eventset *set, size_t root)
 		set->counters.root_cpus[root] = cpu;
 }
 
-/* Before the counters are read: finding slots can fail. */
+/* Finds the roots' slots before the counters are read, because this can fail. */
 static int look_at_roots(struct ps_eventset *set, int cpu)
 {
 	for (size_t root = 0; root < set->counters.target.root_count; root++) {

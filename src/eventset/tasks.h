@@ -22,8 +22,7 @@ struct ps__known_task {
 	size_t process; /* the index of the first known task of its process */
 	/* index of the root whose events it has copied; PS__NO_ROOT: not known */
 	size_t root;
-	/* a record said that it was created, or it is a root; otherwise it was met in other
-	 * records */
+	/* its creation is noted: a later record of it is another task's */
 	bool is_announced;
 	bool is_ended;   /* a record said that its events ended */
 	bool is_counted; /* a record has told its counts on one CPU or more */
