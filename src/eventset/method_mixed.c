@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that can't be split by CPU, as PAPI's, of a task whose context switches are watched: when
- * it was on several CPUs between two readings, each gets a share of the counts in proportion to the
- * time that the task was on it. An estimate, and labelled so; the shares add up to what was
- * counted.
+ * Counts that can't be split by CPU, such as PAPI's, of a task whose context switches are watched.
+ * If the task was on several CPUs between two readings, each CPU gets a share of the counts in
+ * proportion to the time that the task was on it. This is an estimate, and labelled so. The shares
+ * add up to what was counted.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -44,8 +44,8 @@ static void note_time(struct round *round, uint64_t until_ns)
 		set->attribution.has_migrated = true;
 }
 
-/* A stay that ended took 1 ns at least: what was counted between the last read and its timestamp
- * was counted there, too. */
+/* A stay that ended counts as 1 ns at least: its CPU needs a share of what was counted between the
+ * last read and that read's timestamp. */
 static void mixed_take_visit(const struct ps__visit *visit, void *context)
 {
 	struct round *round = context;
@@ -80,8 +80,8 @@ bool ps__set_follow(struct ps_eventset *set, int cpu)
 	return complete && !round.is_incomplete;
 }
 
-/* The slots' shares of one word: the bounds of neighbours meet, so that nothing is lost by
- * rounding. */
+/* Adds to each slot its share of one word. The shares are differences of rounded sums, so that
+ * rounding loses nothing. */
 static void share_word(struct ps_eventset *set, size_t word, uint64_t count, uint64_t spent_ns)
 {
 	uint64_t past_ns = 0, given = 0;
@@ -119,8 +119,8 @@ static void share_words(struct ps_eventset *set, size_t instance, uint64_t spent
 
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
 		uint64_t known = assigned[word];
-		/* A total that is meant to fall has no share that could be told: it goes where the
-		 * task is. */
+		/* If a total that may fall has fallen, the difference can't be divided: it goes to
+		 * the CPU where the task is. */
 		if (set->counters.backend->may_fall && (int64_t)(totals[word] - known) < 0) {
 			set->recorder.last_slot->counts[word] += totals[word] - known;
 			assigned[word] = totals[word];
@@ -136,7 +136,8 @@ static void share_words(struct ps_eventset *set, size_t instance, uint64_t spent
 	label_shares(set, mark);
 }
 
-/* A jump out of a handler would leave shares of a word that is shared out again. */
+/* Signals are held: if a jump out of a handler left a word half shared, the word would be shared
+ * again as a whole. */
 void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
                           uint16_t mark)
 {
@@ -147,7 +148,7 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
 	ps__signals_release(&held);
 }
 
-/* Labels the whole interval, if it isn't to be shared. */
+/* Returns the label of the whole interval. MIXED: the counts are to be shared. */
 static unsigned mixed_label(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
 {
 	bool has_migrated = set->attribution.has_migrated;
@@ -175,7 +176,8 @@ static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
 	return set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 }
 
-/* Assigns what was counted since the last fetch, by time or to where the task is. */
+/* Assigns what was counted since the last fetch: in proportion to time, or to the CPU where the
+ * task is. */
 static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	bool was_lost = set->attribution.stay.is_lost;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that the kernel split by CPU: for each CPU an instance of its own. A reading reads the
- * instances of those CPUs on which the task has been since the last one, as its switch ring tells,
- * and all of them when that isn't known.
+ * Counts that the kernel splits by CPU: there is an instance for each CPU. A reading reads the
+ * instances of those CPUs on which the task has been since the last reading, as the switch ring
+ * tells. If that isn't known, it reads all instances.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -11,8 +11,8 @@
 #include "eventset/undo.h"
 #include "eventset/waiting.h"
 
-/* A task that moves while its instances are read is followed this often; what comes later is the
- * next reading's. */
+/* A task that moves while its instances are read is followed this many times; later moves belong to
+ * the next reading. */
 #define LARGEST_FOLLOW 4
 
 static uint64_t per_cpu_step(uint64_t total, uint64_t *known, uint16_t *flags)
@@ -26,8 +26,9 @@ static uint64_t per_cpu_step(uint64_t total, uint64_t *known, uint16_t *flags)
 	return total;
 }
 
-/* The instance's news become the slot's. Time on the hardware here is enabled time here: where the
- * task isn't, the instance's clock goes on, and that is no multiplexing. */
+/* Assigns to the slot what the instance counted since then. The slot's enabled time grows only by
+ * the time on the hardware here. The instance's own enabled time goes on while the task is
+ * elsewhere, and that is no multiplexing. */
 static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size_t instance,
                             uint16_t mark)
 {
@@ -56,7 +57,7 @@ static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size
 		ps__set_assign_waiting(set, slot, instance);
 }
 
-/* Is there anything in the totals just read that isn't assigned yet? */
+/* True if the totals just read have anything that isn't assigned yet. */
 static bool per_cpu_has_counted(const struct ps_eventset *set, size_t instance)
 {
 	const uint64_t *totals = ps__set_totals(set, instance);
@@ -91,22 +92,22 @@ struct round {
 	int result;
 };
 
-/* The worst result is the round's: what one instance lacks must not hide that another could not be
- * read at all. */
+/* Keeps the worst result: an instance with missing counts must not hide that another one could not
+ * be read at all. */
 static void note_result(struct round *round, int result)
 {
 	if (result != PS_OK && !ps__set_is_failure(round->result))
 		round->result = result;
 }
 
-/* Labels the counts of an instance that gave this result. */
+/* Returns the label for the counts of an instance whose read gave this result. */
 static uint16_t per_cpu_mark(const struct round *round, int result)
 {
 	return result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark;
 }
 
-/* Only an instance with news, or that lacks some, meets a hardware thread: a sweep over 256
- * instances makes no 256 slots. */
+/* Reads an instance. It gets a slot only if it has new counts, or if some are missing: a sweep over
+ * 256 instances must not make 256 slots. */
 static void sweep_instance(struct round *round, size_t instance)
 {
 	struct ps_eventset *set = round->set;
@@ -128,7 +129,7 @@ static void sweep_instance(struct round *round, size_t instance)
 		assign_instance(set, slot, instance, per_cpu_mark(round, result));
 }
 
-/* Sweeps all instances but the one that this round has read already; -1: none was. */
+/* Sweeps all instances except `known`, which this round has read already; -1: none was read. */
 static void per_cpu_sweep(struct round *round, ptrdiff_t known)
 {
 	for (size_t instance = 0; instance < round->set->counters.backend->instances; instance++) {
@@ -137,7 +138,7 @@ static void per_cpu_sweep(struct round *round, ptrdiff_t known)
 	}
 }
 
-/* Returns the CPU's slot; NULL after a failure. */
+/* Reads the CPU's instance, and returns its slot; NULL after a failure. */
 static struct ps__slot *read_cpu(struct round *round, int cpu)
 {
 	struct ps_eventset *set = round->set;
@@ -154,8 +155,8 @@ static struct ps__slot *read_cpu(struct round *round, int cpu)
 		return slot;
 	slot->visit = set->attribution.per_cpu.visit;
 	if (slot->instance < 0) {
-		/* A CPU that wasn't there when the set was opened, and where nothing was counted;
-		 * or it isn't known. */
+		/* The CPU was absent when the set was opened, so nothing was counted there; or the
+		 * CPU isn't known. */
 		set->attribution.per_cpu.must_sweep = true;
 		ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU |
 		                               (cpu < 0 ? 0 : PS__MARK_INTERRUPTED));
@@ -171,7 +172,7 @@ static struct ps__slot *read_cpu(struct round *round, int cpu)
 	return slot;
 }
 
-/* As read_cpu, of a CPU on which the task was since the last fetch. */
+/* Does what read_cpu does, for a CPU on which the task was since the last fetch. */
 static struct ps__slot *read_visited(struct round *round, int cpu)
 {
 	struct ps__slot *slot = read_cpu(round, cpu);
@@ -186,8 +187,8 @@ static void visit_cpu(const struct ps__visit *visit, void *context)
 	read_visited(context, visit->cpu);
 }
 
-/* The CPU on which the task is now. ps__set_find_cpu would open the file of a followed task at each
- * reading: here the switch ring has told already where it is. */
+/* Returns the CPU on which the task is now. For an attached task the switch ring has told it
+ * already; ps__set_find_cpu would read a file at each reading. */
 static int cpu_now(struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)
@@ -199,8 +200,8 @@ static int cpu_now(struct ps_eventset *set)
 	return set->attribution.last_cpu;
 }
 
-/* Reads the instances of the CPUs that the switch ring tells of. If it lost records, these are the
- * newest: the task is looked at. */
+/* Reads the instances of the CPUs that the switch ring tells of. If the ring lost records, all
+ * instances are swept, and the CPU of an attached task is looked up. */
 static void follow_watch(struct ps_eventset *set, struct round *round)
 {
 	if (ps__switch_ring_drain(&set->attribution.switches, visit_cpu, round))
@@ -210,7 +211,8 @@ static void follow_watch(struct ps_eventset *set, struct round *round)
 		set->attribution.last_cpu = ps__set_look_at_task(set);
 }
 
-/* Reads the instances that may have news. Returns the CPU that was taken for the present one. */
+/* Reads the instances that may have new counts. Returns the CPU that was taken for the present
+ * one. */
 static int read_round(struct ps_eventset *set, struct round *round)
 {
 	set->attribution.per_cpu.visit++;
@@ -224,14 +226,14 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	}
 	int cpu = cpu_now(set);
 	struct ps__slot *here = NULL;
-	/* A process has an instance for each of its roots: they are all swept. */
+	/* A process has an instance on each CPU for each of its roots: all are swept. */
 	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)
 		here = read_visited(round, cpu);
 	else if (set->counters.target.kind != PS__TARGET_PROCESS)
 		here = read_cpu(round, cpu);
 	if (set->attribution.per_cpu.must_sweep)
 		per_cpu_sweep(round, here ? here->instance : -1);
-	/* The next reading must find what could not be read now. */
+	/* After a failure the next reading must sweep again. */
 	set->attribution.per_cpu.must_sweep = ps__set_is_failure(round->result);
 	return cpu;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"): each event's count
- * goes to a CPU of its own package, wherever the caller is. Not hot: PAPI reads such events by
- * files or system calls of their own.
+ * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"). Each event's count
+ * goes to a CPU of the event's own package, wherever the caller is. Not hot: PAPI reads such events
+ * by files or system calls of their own.
  */
 #include "base/error.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* All slots, before anything is assigned: only this can fail. */
+/* Finds all slots before anything is assigned: only this can fail. */
 static int places_find_slots(struct ps_eventset *set)
 {
 	for (size_t place = 0; place < set->counters.papi->place_count; place++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that the kernel recorded when the task was moved. What a record has, less what is assigned
- * already, happened on the CPU where the task was before; what is left at the reading, on the one
- * where it is. The switch ring, which is always on, tells of every migration: where a group has no
- * record of one (its ring was full, or it was not on the hardware then), nothing is lost, but where
- * the counts of that interval belong isn't known.
+ * Counts that the kernel records when the task is moved. A record's counts, less what is assigned
+ * already, happened on the CPU where the task was before. The rest at the reading happened on the
+ * CPU where the task is. The switch ring is always on, and tells of every migration. A group may
+ * lack a record of one: its ring was full, or the group was not on the hardware then. Nothing is
+ * lost in this case, but it isn't known where the counts of that interval belong.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -12,24 +12,24 @@
 #include "eventset/attribution.h"
 #include "eventset/undo.h"
 
-/* A task that moves while it is read is followed this often; what comes later is the next
- * reading's. */
+/* A task that moves while it is read is followed this many times; later moves belong to the next
+ * reading. */
 #define LARGEST_FOLLOW 4
 
-/* The number of looks for a record that another CPU is about to write: its interrupts are off,
- * so it takes a microsecond. */
+/* The number of times to look for a record that another CPU is about to write. Its interrupts are
+ * off, so it takes a microsecond. */
 #define LARGEST_WAIT 1000
 
-/* A summary of what the switch ring tells. */
+/* A summary of the switch ring's records. */
 struct visits {
-	uint64_t started_ns; /* when the groups were enabled */
-	size_t count;        /* of migrations since then */
-	int first_cpu;       /* where the task was then */
-	int cpu;             /* the last one's */
+	uint64_t started_ns; /* time when the groups were enabled */
+	size_t count;        /* number of migrations since then */
+	int first_cpu;       /* CPU where the task was then */
+	int cpu;             /* CPU of the last migration */
 };
 
-/* The task may have moved after it was looked for, and before the groups counted: they have no
- * record of that. */
+/* The task may have moved after its CPU was looked up, and before the groups counted: the groups
+ * have no record of that move. */
 static void note_visit(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
@@ -41,7 +41,7 @@ static void note_visit(const struct ps__visit *visit, void *context)
 	visits->cpu = visit->cpu;
 }
 
-/* One group's records, from the CPU on which the task was at the last fetch. */
+/* A walk over one group's records. It starts at the CPU of the last fetch. */
 struct walk {
 	struct ps_eventset *set;
 	size_t group;
@@ -50,7 +50,8 @@ struct walk {
 	bool is_short_of_memory;
 };
 
-/* A word that stands below what is assigned is of a record that was read too late. */
+/* Assigns a word, unless it is below what is assigned: then it is of a record that was read too
+ * late. */
 static void assign_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
 {
 	uint64_t total = ps__set_totals(set, 0)[word];
@@ -91,8 +92,8 @@ static void take_record(int cpu, void *context)
 	walk->count++;
 }
 
-/* As many records as visits, and they end in the same place: then each count is where it
- * belongs. */
+/* True if there are as many records as visits, and they end on the same CPU: then each count is
+ * where it belongs. */
 static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
 {
 	struct walk walk = {.set = set, .group = group, .cpu = visits->first_cpu};
@@ -108,13 +109,13 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 	       walk.cpu == visits->cpu;
 }
 
-/* Another thread may look (peek.c). */
+/* An atomic store, because another thread may read it (peek.c). */
 static void set_last_cpu(struct ps_eventset *set, int cpu)
 {
 	__atomic_store_n(&set->attribution.last_cpu, cpu, __ATOMIC_RELAXED);
 }
 
-/* All groups follow the task to where the switch ring saw it last. */
+/* Assigns the records of all groups, up to the CPU where the switch ring saw the task last. */
 static void records_follow(struct ps_eventset *set)
 {
 	struct visits visits = {.started_ns = set->counters.backend->run.started_ns,
@@ -133,8 +134,8 @@ static void records_follow(struct ps_eventset *set)
 	set_last_cpu(set, ps__set_find_cpu(set));
 }
 
-/* The counters, read while the task didn't move, if it can be had. A move after the last look at
- * the switch ring is the next reading's. */
+/* Reads the counters while the task doesn't move, if that is possible. A move after the last look
+ * at the switch ring belongs to the next reading. */
 static int records_read_still(struct ps_eventset *set)
 {
 	bool is_moving = true;
@@ -163,13 +164,13 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 	return result;
 }
 
-/* Assigns what came after the last record. */
+/* Assigns what was counted after the last record. */
 static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	bool has_lost = set->attribution.has_lost;
 
 	fetch->mark = (has_lost ? PS_ATTRIBUTION_LAST_CPU : PS_ATTRIBUTION_EXACT) | fetch->flags;
-	/* If the task never stands still, that waits for the next reading. */
+	/* If the task never stood still, the next reading assigns this. */
 	if (!set->attribution.is_moving)
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
@@ -179,8 +180,8 @@ static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 	return true;
 }
 
-/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would
- * miss migrations. */
+/* Refuses several kinds of cores: a group is on the hardware on one kind only, and would miss
+ * migrations. */
 static int check_core_kinds(struct ps_eventset *set)
 {
 	size_t kinds = 1;

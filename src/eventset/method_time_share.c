@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process whose events count on any CPU, beside clocks that tell how long its tasks were on each,
- * or looks at the tasks. With clocks a task that is created copies each event once, and a clock for
+ * A process whose events count on any CPU. Clocks tell how long its tasks were on each CPU; or
+ * looks at the tasks tell this. With clocks, a created task copies each event once, and a clock for
  * each CPU that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks it
- * copies the events alone. While all tasks below a root stay on one CPU the clocks prove that, and
+ * copies only the events. While all tasks below a root stay on one CPU, the clocks prove it, and
  * the counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an
- * event happened at the same rate on all of them: an estimate, and labelled so. The shares add up
- * to what was counted.
+ * event happened at the same rate on all CPUs. This is an estimate, and labelled so. The shares add
+ * up to what was counted.
  *
- * Where there can be CPUs without a clock, one more for any CPU tells the time of all.
+ * If there can be CPUs without a clock, one more clock, for any CPU, measures the time on all of
+ * them.
  */
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
@@ -17,14 +18,15 @@
 
 #include <string.h>
 
-/* The clocks of a running task are started, and read, one after the other. */
+/* The largest difference between two clocks of a running task, which are started and read one after
+ * the other. */
 #define LARGEST_SKEW_NS 20000
 
-/* A task that ends needs more time than this on the CPU where it does. */
+/* A task that ends on a CPU has run there longer than this. */
 #define SHORTEST_STAY_NS 2000
 
-/* Time on CPUs without a clock is told from the lag of software clocks before Linux 6.2: it is more
- * than this part of the whole. */
+/* Time on CPUs without a clock counts if it is more than the whole time divided by this. Less can
+ * be the lag of software clocks before Linux 6.2. */
 #define LARGEST_LAG 64
 
 static void forget_stays(struct ps_eventset *set, int stayed)
@@ -46,24 +48,24 @@ void ps__set_look(struct ps_eventset *set)
 		ps__looks_take(set->attribution.time_share.looks);
 }
 
-/* The time of a root's tasks since the last fetch, as its clocks and looks tell. */
+/* The time of a root's tasks since the last fetch, according to its clocks and looks. */
 struct root_times {
 	size_t root;
-	size_t first, end; /* its clocks */
-	size_t cpus;       /* that have one */
-	size_t visited;    /* of these, */
-	int last;          /* and the last one of them; its clock went on nowhere else: */
+	size_t first, end; /* range of its clocks */
+	size_t cpus;       /* number of CPUs that have a clock */
+	size_t visited;    /* number of these where the tasks ran */
+	int last;          /* the last CPU of these */
 	bool is_steady;
-	bool has_any; /* a clock for any CPU, which says: */
+	bool has_any; /* there is a clock for any CPU; the next three are its */
 	uint64_t whole_ns;
-	uint64_t least_ns; /* of it: without the time in which the clocks were read, */
-	uint64_t gap_ns;   /* which was this much */
-	uint64_t spent_ns; /* on the CPUs that have a clock */
-	uint64_t away_ns;  /* on others */
-	/* By looks, on the CPUs that they visited; valid for one root at a time. NULL: the clocks
-	 * tell */
+	uint64_t least_ns; /* whole_ns, less the time in which the clocks were read */
+	uint64_t gap_ns;   /* that time, at both ends of the interval */
+	uint64_t spent_ns; /* time on CPUs that have a clock */
+	uint64_t away_ns;  /* time on other CPUs */
+	/* Times on the CPUs that looks visited; valid for one root at a time. NULL: use the
+	 * clocks */
 	const uint64_t *seen_ns;
-	uint64_t shared_ns; /* by which the counts are shared out: in all */
+	uint64_t shared_ns; /* sum of the times by which the counts are divided */
 };
 
 static uint64_t ran_ns(const struct ps_eventset *set, size_t index)
@@ -103,7 +105,7 @@ static void add_clock(const struct ps_eventset *set, size_t index, struct root_t
 	times->is_steady = ran == passed;
 }
 
-/* The time that the kernel counted of a root's tasks, seen or not. */
+/* Returns the time that the kernel counted for a root's tasks, whether looks saw them or not. */
 static uint64_t time_share_enabled_ns(const struct ps_eventset *set, size_t root)
 {
 	uint64_t now = ps__set_totals(set, root)[0], before = ps__set_assigned(set, root)[0];
@@ -111,7 +113,7 @@ static uint64_t time_share_enabled_ns(const struct ps_eventset *set, size_t root
 	return now > before ? now - before : 0;
 }
 
-/* first: the clock behind those of the roots before. */
+/* first: index of the root's first clock. Clocks are ordered by root. */
 static struct root_times times_of_root(const struct ps_eventset *set, size_t root, size_t first)
 {
 	const struct ps__target *target = &set->counters.target;
@@ -127,8 +129,9 @@ static struct root_times times_of_root(const struct ps_eventset *set, size_t roo
 }
 
 /*
- * The clock of a task that runs elsewhere is enabled there. But the kernel forgets that time if the
- * task ends there, and the clock for any CPU has it.
+ * True if a task may have been on another CPU than times->last. While a task runs elsewhere, the
+ * clock of this CPU is enabled but not running. If the task ends there, the kernel drops that
+ * enabled time, but the clock for any CPU has it.
  */
 static bool was_elsewhere(const struct root_times *times)
 {
@@ -141,8 +144,8 @@ static bool was_elsewhere(const struct root_times *times)
 }
 
 /*
- * The one CPU on which the root's tasks were since the last fetch; PS__STAYED_NOWHERE: not known.
- * Without a clock for any CPU each CPU has one, and the others stood still.
+ * Returns the one CPU on which the root's tasks were since the last fetch; PS__STAYED_NOWHERE: not
+ * known. If there is no clock for any CPU, each CPU has a clock, and the others stood still.
  */
 static int stay_of(const struct root_times *times)
 {
@@ -163,7 +166,7 @@ static int find_seen_slots(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Only this can fail, and nothing is assigned yet. */
+/* Finds all slots before anything is assigned: only this can fail. */
 static int time_share_find_slots(struct ps_eventset *set)
 {
 	size_t first = 0;
@@ -182,7 +185,7 @@ static int time_share_find_slots(struct ps_eventset *set)
 	return find_seen_slots(set);
 }
 
-/* The clocks come after the counts: they tell at least of the time of these. */
+/* The clocks are read after the counts, so that their time covers the counts. */
 static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	fetch->cpu = ps__set_find_cpu(set);
@@ -197,8 +200,8 @@ static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 	return clocks == PS_OK ? result : clocks;
 }
 
-/* The counts of this fetch began after the last look at the clocks but one, so both must prove it.
- */
+/* True if the root's tasks were certainly on one CPU. The counts of this fetch may have begun
+ * before the last read of the clocks, so both intervals must prove it. */
 static bool is_proven(const struct ps_eventset *set, const struct root_times *times)
 {
 	int before = set->attribution.time_share.stayed[times->root];
@@ -251,7 +254,7 @@ static void spend_by_clocks(struct ps_eventset *set, const struct root_times *ti
 
 static void share_root(struct ps_eventset *set, const struct root_times *times, uint16_t mark)
 {
-	forget_spent(set); /* of a call that was left here */
+	forget_spent(set); /* times of a call that was left here */
 	if (times->seen_ns)
 		spend_seen(set, times->seen_ns);
 	else
@@ -260,7 +263,7 @@ static void share_root(struct ps_eventset *set, const struct root_times *times, 
 	forget_spent(set);
 }
 
-/* Neither counts nor time since the last fetch. */
+/* True if there are neither counts nor time since the last fetch. */
 static bool is_idle(const struct ps_eventset *set, const struct root_times *times)
 {
 	size_t bytes = ps__recording_width(set->recorder.recording) * sizeof(uint64_t);
@@ -270,7 +273,7 @@ static bool is_idle(const struct ps_eventset *set, const struct root_times *time
 	              bytes) == 0;
 }
 
-/* Returns the label. */
+/* Assigns a root's counts. Returns their label. */
 static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
                             struct ps__slot *here, uint16_t flags)
 {
@@ -297,7 +300,8 @@ static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
 	return label;
 }
 
-/* True: the first thread's CPU has a part, if only 0. That is no more certain than the shares. */
+/* Returns true if the CPU of the first thread gets a part, which may be 0. Then its label is as
+ * weak as that of the shares. */
 static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
                               struct ps__slot *here)
 {
@@ -319,7 +323,7 @@ static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
 	return weakest >= PS_ATTRIBUTION_MIXED;
 }
 
-/* The tasks' time until now is not counted. */
+/* Begins the measurement of times: the tasks' time before this call is not counted. */
 static void start_clocks(struct ps_eventset *set)
 {
 	forget_stays(set, PS__STAYED_ANY);

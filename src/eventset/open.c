@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set's events are opened, by the best attribution method that can be had; and closed. */
+/* Opens a set's events, with the best attribution method that is possible; and closes them. */
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The threads of a process are opened anew at most so often because their list changed
- * meanwhile, or a leader was lost. */
+/* The largest number of times that the threads of a process are opened, if their list changes
+ * meanwhile or a leader is lost. */
 #define LARGEST_ATTEMPTS 8
 
 static int open_backend(struct ps_eventset *set)
@@ -40,7 +40,7 @@ static int open_backend(struct ps_eventset *set)
 		return result;
 	}
 	set->counters.backend = backend;
-	/* A PAPI set is its thread's from the beginning. */
+	/* A PAPI set belongs to its thread from the beginning. */
 	if (!set->counters.papi) {
 		set->calls.owner = ps__thread_number();
 		set->calls.owner_tid = ps__os.gettid();
@@ -78,7 +78,8 @@ size_t ps__set_count_hardware_groups(const struct ps_eventset *set)
 	return count;
 }
 
-/* Groups that take turns on the hardware are not there at every migration to record it. */
+/* Refuses migration records for groups that take turns: a group that is off the hardware records no
+ * migration. */
 static int check_groups(const struct ps_eventset *set)
 {
 	return set->attribution.method->split != PS__SPLIT_RECORDS ||
@@ -96,7 +97,8 @@ static void close_method(struct ps_eventset *set)
 	ps__set_forget_method(set);
 }
 
-/* EXACT reads all instances where there is no switch ring. */
+/* Opens the events with one method. In EXACT mode per-CPU counters needn't have a switch ring: then
+ * all instances are read. */
 static int try_method(struct ps_eventset *set, const struct ps__method *method)
 {
 	set->counters.ended_root = 0;
@@ -121,8 +123,8 @@ static int try_method(struct ps_eventset *set, const struct ps__method *method)
 	return result;
 }
 
-/* A thread may end between the look at the list and the opening of its events: the others are left.
- * A group's leader may end with another thread: then the same again. */
+/* True if opening may succeed now. A thread that ended between the listing and its opening is
+ * dropped. A group's leader can end with another thread: then the same threads are opened again. */
 static bool can_open_again(struct ps_eventset *set, int *losses)
 {
 	if (set->counters.ended_root == PS__LOST_LEADER)
@@ -139,11 +141,11 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 	return result;
 }
 
-/* Most users can have per-CPU counters rather than any other method: so the reason against those
- * is told. */
+/* The reason why a method was refused. A reason against per-CPU counters is kept rather than
+ * others, because most users can have these more easily than any other method. */
 struct refusal {
 	int code;
-	bool needs_permission; /* for migration records */
+	bool needs_permission; /* migration records need a permission */
 	char why[512];
 };
 
@@ -157,7 +159,7 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
 }
 
-/* Time shares, or looks, that were taken for lack of anything better. */
+/* Explains why the set has time shares or looks, if better methods were refused. */
 static void note_second_best(struct ps_eventset *set, const struct refusal *refusal)
 {
 	const char *how = set->attribution.method == &ps__method_looks
@@ -169,7 +171,7 @@ static void note_second_best(struct ps_eventset *set, const struct refusal *refu
 		         "%.440s; the counts are shared out by %s", refusal->why, how);
 }
 
-/* Opens one instance, as the counts can't be split. */
+/* Opens the events without splitting their counts. */
 static int open_plain(struct ps_eventset *set)
 {
 	if (ps__set_open_switch_ring(set) != PS_OK)
@@ -217,16 +219,16 @@ static int open_once(struct ps_eventset *set)
 		if (result == PS_OK || result == PS_ENOMEM)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);
-		/* EXACT takes records, which may be lost, only if there aren't descriptors enough
-		 * for instances. */
+		/* EXACT uses records, which can be lost, only if there are too few descriptors for
+		 * instances. */
 		if (set->attribution.mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
 			break;
 	}
 	return count ? open_settle(set, &refusal) : open_plain(set);
 }
 
-/* A child process that came while a group was opened has a part of its events only, and the kernel
- * then refuses to read the group (ECHILD) as long as that child lives. */
+/* True if all groups can be read. A child process created while a group was opened has only some of
+ * its events, and the kernel refuses to read the group (ECHILD) while that child lives. */
 static bool can_be_read(const struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->counters.backend;
@@ -244,7 +246,8 @@ static bool can_be_read(const struct ps_eventset *set)
 	return readable;
 }
 
-/* Not where it is to be counted from its exec on, which leaves one thread. */
+/* Notes if the process's threads aren't known. That doesn't matter if it is counted from its exec
+ * on, because the exec leaves one thread. */
 static void note_unknown_threads(struct ps_eventset *set)
 {
 	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||
@@ -258,8 +261,8 @@ static void note_unknown_threads(struct ps_eventset *set)
 	         (int)set->counters.target.tid);
 }
 
-/* A process must not create threads or children while its threads are opened: then that is done
- * again; at last without groups, which can be read in any case. */
+/* Opens the counters again if the process created threads or children meanwhile. The last attempt
+ * has no groups: single events can be read in any case. */
 static int open_counters(struct ps_eventset *set)
 {
 	int result = PS_OK;
@@ -309,8 +312,8 @@ void ps__set_close(struct ps_eventset *set)
 	ps__set_drop_storage(set);
 }
 
-/* Opened by one thread to store or to reserve, and started by another: the counters must be the
- * starter's. */
+/* True if the open counters can be used. If one thread opened them, to store or to reserve, and
+ * another starts the set, they must be opened for that thread. */
 static bool is_open_for_caller(const struct ps_eventset *set)
 {
 	return set->counters.backend &&
@@ -330,9 +333,9 @@ static int check_cgroup(const struct ps_eventset *set)
 	                "loop that closes all descriptors");
 }
 
-/* When a task is created, the kernel copies the events that the task inherits, and reads the text
- * of a probe again: in the memory of the creator. It isn't there, and the program's fork fails with
- * EFAULT. */
+/* Refuses probes with text in an attached process. When a task is created, the kernel copies the
+ * inherited events, and reads a probe's text again, in the memory of the creator. The text isn't
+ * there, and the program's fork fails with EFAULT. */
 static int check_probes(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind != PS__TARGET_PROCESS || ps__set_demands_bpf(set))
@@ -380,7 +383,7 @@ static int open_for_caller(struct ps_eventset *set)
 	return result;
 }
 
-/* It allocates: a jump out of a handler must not leave it. */
+/* Signals are held: this allocates, and must not be left by a jump out of a handler. */
 int ps__set_open(struct ps_eventset *set)
 {
 	struct ps__held held;
@@ -393,8 +396,8 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* An exec enables once, the shares of tasks are counted since they were opened, and threads that
- * were missed may be there for good by now. */
+/* True if the counters are good for one start only: an exec enables them once; the shares of tasks
+ * are counted since the opening; threads that were missed may be missed for good. */
 static bool opens_anew(const struct ps_eventset *set)
 {
 	return set->attribution.misses_threads || set->counters.enables_on_exec ||
@@ -411,8 +414,8 @@ static void close_changed(struct ps_eventset *set)
 	ps__signals_release(&held);
 }
 
-/* The open counters were chosen for a task that was pinned, or was not; or they count one start
- * only. */
+/* Opens the events again if the task is no longer pinned, or is now; or if the counters are good
+ * for one start only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
 	if (set->counters.backend &&

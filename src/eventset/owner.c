@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A foreign thread uses a set that counts its owner. While the owner lives, the call is refused.
- * The counts of an ended owner can be fetched once, by ps_read or ps_stop. Further readings are
- * refused: if they gave the old counts, a team whose threads come and go would not notice that its
- * new threads aren't counted.
+ * Handles calls of a foreign thread on a set that counts its owner. While the owner lives, the call
+ * is refused. The counts of an ended owner can be fetched once, by ps_read or ps_stop. Further
+ * readings are refused: if they returned the old counts, a team whose threads come and go would not
+ * notice that its new threads aren't counted.
  */
 #include "base/error.h"
 #include "base/identity.h"
@@ -49,7 +49,7 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 	int result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
-	/* No reading comes after this one that could find what it missed. */
+	/* This is the last reading: it must read all instances. */
 	set->attribution.per_cpu.must_sweep = true;
 	if (is_final && !set->is_settled)
 		return PS_OK;
@@ -69,7 +69,7 @@ void ps__set_settle_foreign(struct ps_eventset *set)
 	set->is_paused = false;
 	if (set->state != PS__SET_RUNNING)
 		return;
-	/* Nobody is there any more to be counted. */
+	/* The counted thread has ended. */
 	set->counters.backend->ops->stop(set->counters.backend);
 	set->state = PS__SET_STOPPED;
 }

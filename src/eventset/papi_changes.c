@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A wrapped PAPI event set is its user's: it is followed where he changes it between two runs. */
+/* A wrapped PAPI event set belongs to its user. The set follows the user's changes between two
+ * runs. */
 #include "backend/papi_calls.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* The set consists of this from now on; readings of the earlier events are closed off. */
+/* Makes the set consist of what `papi` describes. Readings of the earlier events are no longer
+ * updated. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
 {
 	struct ps__task task = {.fd = -1};
@@ -28,7 +30,7 @@ int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
 	return PS_OK;
 }
 
-/* A PAPI set counts the thread that made it, and no other can take it over. */
+/* A PAPI set counts the thread that made it. No other thread can take it over. */
 int ps__set_check_papi_owner(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind != PS__TARGET_SELF || set->calls.owner == ps__thread_number())
@@ -39,7 +41,8 @@ int ps__set_check_papi_owner(const struct ps_eventset *set)
 	                set->counters.papi->id, (int)set->calls.owner_tid, (int)ps__os.gettid());
 }
 
-/* The component that PAPI counts the processor with is off: the user could add nothing. */
+/* Explains an empty set. If PAPI has switched off the component that counts the processor, says so,
+ * because the user can't add events then. */
 static int fail_empty(const struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ps_pause and ps_resume. A paused set is one that ps_stop stopped, but for its counts: they go on
- * where they were when it is resumed. So nothing that reads a stopped set need know of it.
+ * ps_pause and ps_resume. A paused set is in the state of a set that ps_stop stopped, but its
+ * counts continue when it is resumed. So code that reads a stopped set needn't know about pauses.
  */
 #include "base/error.h"
 #include "eventset/attribution.h"
@@ -23,7 +23,8 @@ static int pause_check(struct ps_eventset *set, const char *call)
 	return result;
 }
 
-/* An exec enables the counters, whatever was done to them before. */
+/* Refuses a pause before the exec that enables the counters: the exec enables them even if they
+ * were disabled. */
 static int pause_check_begun(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -60,7 +61,8 @@ static int pause_set(struct ps_eventset *set)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
-/* The counters of a task that was pinned don't split: a task that isn't there any more has left. */
+/* If the task was pinned, the counters don't split. Notes if the task has left its CPU in the
+ * pause. */
 static void pause_note_move(struct ps_eventset *set)
 {
 	int only_cpu = set->attribution.only_cpu;

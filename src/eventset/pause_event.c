@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event of a set: paused and resumed, which its counters do; and its count started over, which
- * the set does. */
+/* One event of a set. Pausing and resuming are done by its counters. Restarting its count is done
+ * by the set. */
 #include "base/error.h"
 #include "base/stack.h"
 #include "eventset/control.h"
@@ -28,7 +28,7 @@ static int event_check_pause(struct ps_eventset *set, size_t event, const char *
 	return ps__set_check_foreign(set, call, false);
 }
 
-/* Values that are read from now on say so, also after the event is resumed. */
+/* Marks values from now on as paused, also after the event is resumed. */
 static void event_note_paused(struct ps_eventset *set, size_t event)
 {
 	if (!set->recorder.recording)
@@ -38,8 +38,8 @@ static void event_note_paused(struct ps_eventset *set, size_t event)
 		ps__column_pause(column, ps__clock_now_ns(&set->recorder.clock));
 }
 
-/* Migration records of the time before an event is resumed whose total is held would be read as of
- * after it. */
+/* Takes the migration records before an event is resumed: later their totals would be read as those
+ * of the time after the resume. */
 static int event_take_records(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -57,7 +57,8 @@ static int event_set_paused(struct ps_eventset *set, size_t event, bool pauses, 
 
 	if (result == PS_OK && !pauses)
 		result = event_take_records(set);
-	/* A call that was left may have done so much. */
+	/* Done even if is_paused has this value: a call that was left may have changed only some of
+	 * the counters. */
 	if (result == PS_OK && backend)
 		result = backend->ops->pause_event(backend, event, pauses);
 	if (result != PS_OK)
@@ -95,7 +96,8 @@ int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event)
 	return set && event < set->events.count && set->events.list[event].control.is_paused;
 }
 
-/* A snapshot's count only grows, so the rest is moved there. A jump must not come between. */
+/* Sets the counts to 0. A snapshot's count only grows, so the counts are first added to `passed`. A
+ * jump must not come between. */
 static void event_clear_count(struct ps_eventset *set, size_t event)
 {
 	size_t word = 2 * set->recorder.recording->groups + event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Another thread than the one that a set counts looks at what it has counted. Nothing of the set
- * changes, and of it nothing is looked at that its thread changes while it counts. */
+/* Reads what a set has counted, for another thread than the counted one. It changes nothing in the
+ * set, and reads nothing of the set that its thread changes while it counts. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
@@ -8,8 +8,9 @@
 #include "eventset/take.h"
 #include "eventset/waiting.h"
 
-/* The CPU where the thread has been since its last fetch, by its migration records; -1: not known.
- * If it fetches meanwhile, the caller finds that out, and drops what is read here. */
+/* Returns the CPU where the thread has been since its last fetch, according to its migration
+ * records; -1: not known. If the thread fetches meanwhile, the caller notices it, and drops the
+ * result. */
 static int peek_recorded_cpu(const struct ps_eventset *set)
 {
 	return set->attribution.method->split == PS__SPLIT_RECORDS &&
@@ -18,8 +19,8 @@ static int peek_recorded_cpu(const struct ps_eventset *set)
 	           : -1;
 }
 
-/* Where all was counted that isn't known yet; else the CPU where the thread was seen last, or -1.
- */
+/* Returns the CPU where all counts that aren't assigned yet happened. If that isn't known, the CPU
+ * where the thread was seen last (the mark is LAST_CPU), or -1. */
 static int peek_cpu(const struct ps_eventset *set, pid_t tid, uint16_t *mark)
 {
 	struct ps__task task = {.fd = -1};
@@ -40,8 +41,8 @@ static int peek_cpu(const struct ps_eventset *set, pid_t tid, uint16_t *mark)
 	return cpu;
 }
 
-/* Has a group waited for the hardware, nobody knows where? Each instance's enabled time goes on
- * wherever the thread runs. */
+/* True if a group has waited for the hardware: it isn't known on which CPU. Each instance's enabled
+ * time goes on wherever the thread runs. */
 static bool peek_has_waited(const struct ps_eventset *set, const uint64_t *totals, size_t width)
 {
 	const struct ps__backend *backend = set->counters.backend;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process as a target. Its events are opened for every thread that it has, and are inherited by
- * those that they create. A thread that appears while that is done may be counted twice or not at
- * all; so the list of threads is read before and after, and is only trusted if none has come.
+ * A process as a target. Its events are opened for every thread that it has, and inherited by the
+ * tasks that these threads create. A thread created meanwhile may be counted twice or not at all.
+ * So the list of threads is read before and after the opening, and the opening is trusted only if
+ * no thread has come.
  */
 #include "base/advice.h"
 #include "base/error.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list of threads that grows as it is read. */
+/* A list of threads, filled while it is read. */
 struct list {
 	pid_t *tids;
 	size_t count;
@@ -48,7 +49,8 @@ static int process_compare_tids(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The first thread stays in the list when it has ended, and can't be counted then. */
+/* Drops the first thread if it has ended: it stays in the kernel's list then, but can't be
+ * counted. */
 static void process_drop_ended(struct list *list, const struct ps__task *first)
 {
 	size_t kept = 0;
@@ -62,8 +64,8 @@ static void process_drop_ended(struct list *list, const struct ps__task *first)
 	list->count = kept;
 }
 
-/* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread
- * alone is known. */
+/* Lists the threads of a set's process in rising order. Returns 0 or -errno. Without /proc only the
+ * first thread is known. */
 static int process_list_threads(const struct ps_eventset *set, struct list *list)
 {
 	pid_t pid = set->counters.target.tid;
@@ -148,7 +150,8 @@ static bool is_listed(const struct list *list, pid_t tid)
 	       bsearch(&tid, list->tids, list->count, sizeof tid, process_compare_tids);
 }
 
-/* True: the set's opening failed because of a thread that had ended, and others are left. */
+/* Drops the root that had ended when it was to be opened. True if a root was dropped and others are
+ * left. */
 bool ps__set_drop_ended_root(struct ps_eventset *set)
 {
 	struct ps__target *target = &set->counters.target;

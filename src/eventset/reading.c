@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum,
- * which are in fast_path.c. */
+/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum. The
+ * fast path of these two is in fast_path.c. */
 #include "base/error.h"
 #include "base/hot.h"
 #include "eventset/attribution.h"
@@ -17,15 +17,16 @@ static int check_root(struct ps_eventset *set, struct ps_component *root)
 	return ps__set_bind(set, root);
 }
 
-/* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read
- * since. */
+/* Returns the slot of a stopped set's final counts. If nothing was read since ps_start, it is that
+ * of the CPU which ps_start saw. */
 static struct ps__slot *final_slot(struct ps_eventset *set)
 {
 	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu
 	                                                 : set->attribution.last_cpu);
 }
 
-/* Counts go to slots. For a stopped set that is done already, unless memory was short then. */
+/* Assigns all counts to slots. For a stopped set this is done already, unless memory was short at
+ * the stop. */
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))
@@ -41,7 +42,7 @@ int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 	return *slot ? PS_OK : PS_ENOMEM;
 }
 
-/* All parts of an ended task's counts are final, also those that were assigned before its end was
+/* Marks all parts of an ended task's counts as final, also parts assigned before its end was
  * noticed. */
 static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 {
@@ -52,7 +53,7 @@ static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 	here->counts_mark |= PS__MARK_ENDED;
 }
 
-/* The missing counts could be on any of them. */
+/* Marks all parts: the missing counts could belong to any of them. */
 static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
@@ -80,8 +81,8 @@ static const char *name_of(enum ps__write_kind kind)
 	return kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read";
 }
 
-/* The counters are read before anything else is looked at: what is fetched for a call that then
- * fails stands in the slots, and comes with the next reading. */
+/* The counters are read before the arguments are checked. If the call fails then, the counts are in
+ * the slots, and the next reading has them. */
 static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind,
                                struct ps_component *root, uint64_t *timestamp,
                                struct ps_thread **thread)
@@ -137,7 +138,7 @@ int ps__set_halt(struct ps_eventset *set, struct ps__write *write)
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 
 	set->state = PS__SET_UNFETCHED;
-	/* The sweep finds whatever the switch ring missed. */
+	/* Read all instances: their totals have counts that the switch ring missed. */
 	set->attribution.per_cpu.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write->slot);
 	if (__builtin_expect(ps__set_is_failure(fetched), 0))
@@ -148,7 +149,7 @@ int ps__set_halt(struct ps_eventset *set, struct ps__write *write)
 	return stopped != PS_OK ? stopped : fetched;
 }
 
-/* A paused set's counters are stopped. */
+/* A paused set's counters are stopped already. */
 static int halt_or_collect(struct ps_eventset *set, struct ps__write *write)
 {
 	if (__builtin_expect(!set->is_paused, 1))
@@ -157,8 +158,8 @@ static int halt_or_collect(struct ps_eventset *set, struct ps__write *write)
 	return ps__set_collect(set, &write->slot);
 }
 
-/* The counters are stopped first, so that the final counts hold all that was counted; a failure to
- * store them comes after that, and leaves them for ps_read. */
+/* The counters are stopped first, so that the final counts contain everything. If storing fails
+ * after that, ps_read gives the counts. */
 static int reading_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                         struct ps_thread **thread)
 {
@@ -216,7 +217,7 @@ static int reading_store(struct ps_eventset *set, const long long *counters,
 		result = ps__set_locate(set, &cpu, &mark);
 	if (result != PS_OK)
 		return result;
-	/* The counters given are the caller's, who isn't where the ended owner was. */
+	/* The caller's counters belong to the caller's CPU, not to the ended owner's. */
 	if (set->counters.target.kind == PS__TARGET_SELF && set->is_ended) {
 		cpu = ps__os_getcpu();
 		mark = PS_ATTRIBUTION_LAST_CPU;

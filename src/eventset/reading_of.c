@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of one event set, looked up in the tree: where several sets share a timestamp, the
- * set tells them apart. */
+/* Looks up a reading of one event set in the tree. If several sets share a timestamp, the set tells
+ * their readings apart. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 #include "store/attrmap.h"
@@ -16,7 +16,8 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 	                (unsigned long long)timestamp, component->name);
 }
 
-/* The timestamp that was asked for by 0: of the newest reading with the event. */
+/* Sums up the reading with this timestamp; 0: the newest reading that has the event. Returns the
+ * number of parts. */
 static size_t reading_sum(const struct ps__recording *recording, size_t column,
                           struct ps__range range, uint64_t timestamp, struct ps_value *out)
 {
@@ -30,7 +31,8 @@ static int reading_look_up(const struct ps__recording *last, const struct ps_com
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
 
-	/* From the last recording back: a set gets a new one when its events change. */
+	/* From the last recording back to the first: a set gets a new recording when its events
+	 * change. */
 	for (const struct ps__recording *recording = last; recording;
 	     recording = recording->older) {
 		struct ps_value value;
