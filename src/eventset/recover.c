@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that can't go on as they are: a forked child is refused (ps__set_refuse).
+ * Refuses or repairs a set that a call can't enter at once; a forked child is refused
+ * (ps__set_refuse).
  *
- * A call may have been left in the midst of its work: by siglongjmp out of a handler that
- * interrupted it, or by the end of its thread. The next call finds the set busy, sees that nobody
- * will go on with that one, and makes the set whole. Nothing that was counted is lost by it: the
- * kernel's totals are never reset, and what is assigned is either assigned or not (undo). The
- * reading that was being written is written to its end.
+ * A call may have been left half done: by siglongjmp out of a handler that interrupted it, or by
+ * the end of its thread. The next call finds the set busy, sees that nobody will continue the
+ * earlier call, and repairs the set. No count is lost: the kernel's totals are never reset, and the
+ * notes in `undo` tell whether a count was assigned or not. If a reading was being written, all of
+ * it is written now.
  */
 #include "base/error.h"
 #include "base/identity.h"
@@ -26,8 +27,9 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
-/* A word is done, or not. What was being assigned to a slot is all assigned to it: the task may be
- * elsewhere now, and a part's times and counts would be of other times. */
+/* Undoes the current word if it is not complete. The rest of the words are then assigned to the
+ * same slot: the task may be elsewhere now, and a part's times and counts would be of different
+ * intervals. */
 static void undo_word(struct ps_eventset *set)
 {
 	const struct ps__undo *undo = &set->recorder.undo;
@@ -61,7 +63,7 @@ static uint64_t time_of_row(const struct ps__history *history, size_t row)
 	    ps__history_words(history, ps__history_chunk(history, row), row), memory_order_relaxed);
 }
 
-/* Is the history's last row of this reading? */
+/* True if the history's last row is of this reading. */
 static bool ends_with(const struct ps__history *history, uint64_t timestamp)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
@@ -70,7 +72,8 @@ static bool ends_with(const struct ps__history *history, uint64_t timestamp)
 	return count > first && time_of_row(history, count - 1) == timestamp;
 }
 
-/* The slot that was assigned last may not be labelled yet, and the list may be any. */
+/* Makes the active list anew, as it may be damaged. A slot that was assigned just before may lack
+ * its label. */
 static void rebuild_slots(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -88,7 +91,7 @@ static void rebuild_slots(struct ps_eventset *set)
 	}
 }
 
-/* The latest reading was about to make place for a new one. */
+/* Completes what a new reading begins with: the latest reading gives up its parts and bases. */
 static void forget_latest(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
@@ -100,8 +103,8 @@ static void forget_latest(struct ps_eventset *set)
 	}
 }
 
-/* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows
- * the reading by the old one. */
+/* Notes that the caller knows the reading by its old timestamp. The call had done its work, but was
+ * left before it returned the new timestamp. */
 static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t latest)
 {
 	set->recorder.old_name = name;
@@ -109,7 +112,7 @@ static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t lates
 	set->recorder.last_timestamp = latest;
 }
 
-/* Writes the rows of the latest reading, whatever they hold now. */
+/* Writes the rows of the latest reading, with the values of now. */
 static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps__write_kind kind)
 {
 	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind,
@@ -127,15 +130,16 @@ static void end_sequence(struct ps_eventset *set)
 		ps__recording_write_end(set->recorder.recording);
 }
 
-/* Readers see all writes in between as one. */
+/* Readers see all writes up to end_sequence as one. */
 static void begin_sequence(struct ps_eventset *set)
 {
 	if (!(atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1))
 		ps__recording_write_begin(set->recorder.recording);
 }
 
-/* The fast path writes one row: the latest one, or one behind it. The slow path goes on with it: if
- * this is left, too, the row is still to be written. */
+/* Repairs a reading that the fast path was writing: in the latest row, or in one row after it. The
+ * slow path's recovery then writes the row. If this call is left, too, that is still noted in
+ * `pending`. */
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;
@@ -158,14 +162,14 @@ static void recover_fast_path(struct ps_eventset *set)
 	ps__set_renew_fast_path(set);
 }
 
-/* The slow path of ps__set_write, from where it was left. */
+/* Continues ps__set_write (the slow path) from where it was left. */
 static void recover_write(struct ps_eventset *set)
 {
 	const struct ps__pending *pending = &set->recorder.pending;
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	/* Once: if this is left, too, the new reading may have rows and bases by then. */
+	/* Only once: if this call is left, too, the new reading may have rows and bases by then. */
 	if (pending->stage == PS__STAGE_FORGETTING) {
 		forget_latest(set);
 		ps__set_enter_stage(set, PS__STAGE_WRITING);
@@ -184,8 +188,8 @@ static void recover_write(struct ps_eventset *set)
 	end_sequence(set);
 }
 
-/* Where the task was until now isn't known: the call that was left may have taken records of the
- * switch ring. */
+/* Notes that it isn't known where the task was until now: the call that was left may have taken
+ * records out of the switch ring. */
 static void doubt_places(struct ps_eventset *set)
 {
 	set->attribution.per_cpu.must_sweep = true;
@@ -196,8 +200,8 @@ static void doubt_places(struct ps_eventset *set)
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }
 
-/* The start that was left has enabled some counters, or all, or none. All are stopped, and the next
- * start leaves out what they counted. */
+/* Stops all counters. The start that was left may have enabled any of them; the next start leaves
+ * out what they counted. */
 static void undo_start(struct ps_eventset *set)
 {
 	set->counters.backend->ops->stop(set->counters.backend);
@@ -218,7 +222,7 @@ static int recover_set(struct ps_eventset *set)
 		                "latest: destroy it, and count with a clone (ps_eventset_clone)");
 	}
 	if (set->fast_path.root == &ps__fast_snapshot) {
-		ps__set_close_fast_path(set); /* nothing was being written */
+		ps__set_close_fast_path(set); /* a snapshot writes no row */
 	} else if (set->fast_path.root) {
 		recover_fast_path(set);
 	} else {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Readings that are not the latest. Their rows hold values; what their base was must be known if
- * one is updated again. For most it follows from the row's mark (0, or the value itself). Only a
- * reading that was accumulated and then read keeps its base apart, in a second history of the slot.
+ * Readings that are not the latest. Their rows hold values, but to update one again its base must
+ * be known. For most readings the base follows from the row's mark: it is 0, or the value itself.
+ * Only a reading that was accumulated and then read keeps its base separately, in a second history
+ * of the slot.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -18,8 +19,8 @@ static uint16_t last_mark(const struct ps__history *history)
 	                            memory_order_relaxed);
 }
 
-/* A reading for which not all slots' bases found room is tried again: those that did are kept
- * already. */
+/* True if the base of this reading is kept already: an earlier attempt found room for some slots'
+ * bases, but not for all. */
 static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
 {
 	size_t first = atomic_load_explicit(&bases->first, memory_order_relaxed);
@@ -46,20 +47,20 @@ static int reopen_keep_base(struct ps_eventset *set, struct ps__slot *slot, uint
 	size_t row = atomic_load_explicit(&slot->bases->count, memory_order_relaxed);
 	struct ps__chunk *chunk = ps__history_chunk(slot->bases, row);
 	_Atomic uint64_t *words = ps__history_words(slot->bases, chunk, row) + 1;
-	/* Releases, as the chunk may have been one of rows: who still reads there sees that it was
-	 * given back. */
+	/* Release stores: the chunk may have had rows before, and a reader that still reads there
+	 * must see that it was released. */
 	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
 	for (size_t word = 0; word < width; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
 	atomic_store_explicit(ps__history_mark(chunk, row), slot->base_mark, memory_order_release);
-	/* Once it is whole: a call that is left before does it again. */
+	/* Last: a call that is left before this does it again. */
 	ps__history_publish(slot->bases);
 	if (set->recorder.history)
 		ps__history_trim(slot->bases, set->recorder.history);
 	return 0;
 }
 
-/* Keeps the bases of the latest reading, before another one takes its place. */
+/* Keeps the bases of the latest reading, before another reading takes its place. */
 int ps__set_keep_bases(struct ps_eventset *set)
 {
 	uint64_t latest =
@@ -75,8 +76,8 @@ int ps__set_keep_bases(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* From here on no reading is the latest: bases are 0, and only slots with counts stay active, or
- * with a time in the interval that isn't assigned yet. */
+/* Makes no reading the latest: bases become 0. Only slots that have counts, or a time that isn't
+ * assigned yet, stay active. */
 void ps__set_forget_parts(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -108,8 +109,8 @@ static void reopen_load_base(struct ps__slot *slot, const struct ps__history *hi
 	slot->has_base = true;
 }
 
-/* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is
- * then the best known. */
+/* Loads the base that was kept separately. A bounded history may have dropped it; then the row's
+ * value is the best that is known. */
 static void reopen_take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
 {
 	ptrdiff_t kept = slot->bases ? ps__history_find(slot->bases, timestamp) : -1;
@@ -123,13 +124,13 @@ static void reopen_take_base(struct ps__slot *slot, uint64_t timestamp, size_t r
 	ps__history_pop(slot->bases);
 }
 
-/* The slot's part of an older reading becomes its last row, with its base at hand. */
+/* Makes the slot's part of an older reading the last row, and loads its base. */
 static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row,
                         uint64_t timestamp)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 
-	/* The rows of a bounded history are counted, and are few. */
+	/* A bounded history counts its rows, so retired rows must be removed. They are few. */
 	if (set->recorder.history && slot->history->gone) {
 		ps__history_close_up(slot->history);
 		row = (size_t)ps__history_find(slot->history, timestamp);
@@ -149,7 +150,8 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 	ps__set_activate(set, slot);
 }
 
-/* A row more wherever the set has any: which of them have a part is found when it is reopened. */
+/* Makes room for one more row in each history that has rows: which of them has a part is known only
+ * when the reading is reopened. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ps_reset: the counts start over, the counters go on. */
+/* ps_reset: the counts start over; the counters go on. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 

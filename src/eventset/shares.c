@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each task's share of what a process counted: what its own records say, and what they leave.
+ * Each task's share of what a process counted: the counts in its own records, and sometimes a rest.
  *
- * Not all tasks have records: those that live have none, and a root, whose events aren't copies,
- * leaves none when it ends. So what the records leave is the one task's of which none tells, if
- * that is one. This is decided for each event on each CPU, and a record that is missing makes two
- * of the one: then it is nobody's.
+ * Not all tasks have records. A living task has none. A root has none when it ends, because its
+ * events aren't copies. The rest is what no record tells. If exactly one task has no record, the
+ * rest belongs to it. This is decided for each event on each CPU. If a record is missing, several
+ * tasks have no record, and then the rest belongs to no task.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -17,7 +17,7 @@
 /* Counts of an event on an instance that no record told of. */
 struct rest {
 	long long count;
-	ptrdiff_t owner; /* whose it is: the index of a task, or */
+	ptrdiff_t owner; /* index of the task to which it belongs, or: */
 };
 #define NOBODY  (-1)
 #define SEVERAL (-2)
@@ -26,7 +26,7 @@ struct rest {
 struct walk {
 	const struct ps_eventset *set;
 	struct rest *rests; /* by instance and event */
-	long long *counts;  /* of the task and CPU being told */
+	long long *counts;  /* for the task and CPU of the current visit */
 	int (*visit)(const struct ps_task *task, void *context);
 	void *context;
 };
@@ -62,7 +62,7 @@ static void count_rests(struct walk *walk)
 	}
 }
 
-/* One task more of which no record tells there. */
+/* Notes one more task that has no record of this event on this instance. */
 static void rest_claim(struct rest *rest, ptrdiff_t task)
 {
 	rest->owner = rest->owner == NOBODY ? task : SEVERAL;
@@ -82,7 +82,8 @@ static void claim_unknown(struct walk *walk, size_t index, size_t root)
 	}
 }
 
-/* A task whose root isn't known may have the events of any. */
+/* Notes the tasks without records. A task whose root isn't known may have copied the events of any
+ * root. */
 static void find_owners(struct walk *walk)
 {
 	const struct ps__tasks *tasks = walk->set->counters.tasks;
@@ -149,7 +150,7 @@ static int tell_task(struct walk *walk, size_t index)
 	return result;
 }
 
-/* Visits the counts of tasks that can't be told apart, for each CPU. */
+/* Visits the counts that belong to no single task, for each CPU. */
 static int tell_rests(struct walk *walk)
 {
 	const struct ps_eventset *set = walk->set;

@@ -17,7 +17,8 @@ static int read_possible_cpus(void)
 	return end ? (int)end : CPU_SETSIZE;
 }
 
-/* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */
+/* Returns the number of CPU numbers that are possible. If the kernel doesn't tell them,
+ * CPU_SETSIZE. */
 static int count_possible_cpus(void)
 {
 	static _Atomic int known;
@@ -29,7 +30,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 {
 	int limit = count_possible_cpus();
 
-	/* One more for every CPU beyond: no CPU number is refused. */
+	/* One slot more, for all CPU numbers beyond the limit: no CPU number is refused. */
 	set->recorder.slots = ps__os_calloc_apart((size_t)limit + 1, sizeof *set->recorder.slots);
 	if (!set->recorder.slots)
 		return ps__fail_memory("an event set");
@@ -37,7 +38,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* The history itself is the recording's. */
+/* Frees a slot, but not its history: the recording owns that. */
 static void free_slot(struct ps__slot *slot)
 {
 	if (slot->bases)
@@ -63,7 +64,7 @@ void ps__set_free_slots(struct ps_eventset *set)
 	set->snapshots = 0;
 }
 
-/* The list has room for one slot more than were met. */
+/* Grows a list: it gets room for one slot more than were met. */
 static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
 {
 	struct ps__slot **grown =
@@ -87,7 +88,7 @@ static ptrdiff_t instance_of(const struct ps_eventset *set, int cpu)
 	return -1;
 }
 
-/* Groups of events that other kinds of cores have. */
+/* Returns the groups that the CPU's kind of core lacks, as bits. */
 static uint64_t find_lacking(const struct ps__recording *recording, int cpu)
 {
 	uint64_t lacking = 0;
@@ -100,7 +101,7 @@ static uint64_t find_lacking(const struct ps__recording *recording, int cpu)
 	return lacking;
 }
 
-/* A slot with its history, which is no Thread's yet. */
+/* Makes a slot with a history, which is not attached to a Thread yet. */
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -130,7 +131,7 @@ free_slot:
 	return NULL;
 }
 
-/* After the counters were opened again. */
+/* Call it after the counters were opened again. */
 void ps__set_find_instances(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++)
@@ -175,10 +176,10 @@ void ps__set_clear_counts(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 
-	/* Until it is done: a call that is left here does it again. */
+	/* Set until the work is done: if the call is left, the next one repeats it. */
 	set->recorder.must_clear = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	/* The labels of these counts say nothing of the next ones. */
+	/* The labels of these counts don't apply to later ones. */
 	set->attribution.time_share.is_assigned = false;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
@@ -256,8 +257,8 @@ static int reserve_allowed(int cpu, void *context)
 	return reserve_slot(reservation->set, cpu, reservation->rows) < 0 ? -ENOMEM : 0;
 }
 
-/* Slots for the CPUs on which the task may run, of a process its first thread, so that meeting them
- * allocates nothing. */
+/* Makes slots for the CPUs on which the task may run, so that meeting them allocates nothing. For a
+ * process these are the CPUs of its first thread. */
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 {
 	struct reservation reservation = {set, rows};
@@ -268,7 +269,7 @@ int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 		return reserve_slot(set, set->counters.target.cpu, rows);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return reserve_instances(set, rows);
-	/* Where the mask isn't told, as of a task that has ended, slots are made as they are
-	 * met. */
+	/* If the CPU mask can't be read, for example of a task that has ended, slots are made when
+	 * they are met. */
 	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes snapshots, and tells what was counted between two of them. */
+/* Takes snapshots, and computes what was counted between two of them. */
 #include "eventset/snapshot.h"
 #include "eventset/fast_snapshot.h"
 
@@ -27,7 +27,8 @@ const struct ps__history *ps__set_part_history(const struct ps_eventset *set, si
 	return index < set->recorder.met_count ? set->recorder.met[index]->history : NULL;
 }
 
-/* Names the slots of one set with one list of events, among those of all sets. */
+/* Returns a new number for the slots of one set with one list of events. It is unique in the
+ * process. */
 static uint64_t new_name(void)
 {
 	static _Atomic uint64_t names;
@@ -35,7 +36,7 @@ static uint64_t new_name(void)
 	return atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) + 1;
 }
 
-/* Room for the parts of all slots. Nothing is lost if there is no memory for it. */
+/* Makes room for the parts of all slots. No count is lost if memory is short. */
 static int snapshot_make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -81,7 +82,7 @@ static int snapshot_take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 	return collected;
 }
 
-/* It allocates: a jump out of a handler must not leave it. */
+/* Signals are held: this allocates, and must not be left by a jump out of a handler. */
 int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	struct ps_snapshot *taken = *snapshot;
@@ -147,7 +148,7 @@ void ps_snapshot_destroy(struct ps_snapshot *snapshot)
 	ps__os_free(snapshot);
 }
 
-/* A request: which parts, and a row to put their differences in. */
+/* The arguments of ps_snapshot_difference, and a row for a part's differences. */
 struct difference {
 	const struct ps_eventset *set;
 	const struct ps_snapshot *from, *to;
@@ -156,14 +157,14 @@ struct difference {
 	uint16_t doubt; /* a mark that all parts get */
 };
 
-/* NULL: the slot was not met yet. */
+/* Returns NULL if the slot was not met yet. */
 static const uint64_t *snapshot_part_of(const struct ps_snapshot *snapshot, size_t index)
 {
 	return snapshot && index < snapshot->count ? ps__snapshot_part(snapshot, index) : NULL;
 }
 
-/* The row of a slot's difference to a snapshot. False if nothing was counted there, not even time.
- */
+/* Puts the difference of a slot's part to `from` into the row. False if nothing was counted there,
+ * not even time. */
 static bool difference_subtract(const struct difference *difference, size_t index,
                                 const struct ps_snapshot *from)
 {
@@ -187,8 +188,9 @@ static uint16_t difference_label(const struct difference *difference, size_t ind
 	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
 }
 
-/* A doubtful part can have counts of any other part, also of one of another component. A part that
- * didn't change can have a label from before the interval. */
+/* Joins the doubts of all parts: a doubtful part may have counts of any other part, also of one
+ * outside of the component. A part that didn't change may have a label from before the interval,
+ * and is left out. */
 static uint16_t difference_find_doubt(const struct difference *difference)
 {
 	uint16_t doubt = 0;
@@ -200,7 +202,7 @@ static uint16_t difference_find_doubt(const struct difference *difference)
 	return doubt;
 }
 
-/* Adds one slot's values to those of all events. */
+/* Adds one slot's values to the sums of all events. */
 static void add_slot(const struct difference *difference, size_t index, struct ps_value *sums,
                      size_t *parts)
 {
@@ -267,7 +269,8 @@ static int difference_check_scopes(const struct difference *difference)
 	return PS_OK;
 }
 
-/* Returns the number of parts; 0: the set met none of these hardware threads. */
+/* Adds the slots of the component. Returns the number of parts; 0: the set met none of its hardware
+ * threads. */
 static size_t add_slots(const struct difference *difference, struct ps_value *sums)
 {
 	size_t parts = 0, zero = SIZE_MAX;
@@ -281,7 +284,8 @@ static size_t add_slots(const struct difference *difference, struct ps_value *su
 		else if (difference_subtract(difference, index, NULL))
 			zero = index;
 	}
-	/* It was there, and has counted nothing since. */
+	/* The set met a hardware thread of the component, and nothing was counted there in the
+	 * interval. */
 	if (parts == 0 && zero != SIZE_MAX) {
 		difference_subtract(difference, zero, difference->to);
 		add_slot(difference, zero, sums, &parts);

@@ -7,7 +7,8 @@
 #include "eventset/control.h"
 #include "eventset/waiting.h"
 
-/* Another thread may take a set over only when the one that it counted has ended. */
+/* Checks that the caller may start the set. Another thread may take the set over only if the owner
+ * has ended. */
 static int check_owner(struct ps_eventset *set)
 {
 	if (set->counters.papi)
@@ -27,7 +28,7 @@ static int check_owner(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* They must not come with the new ones. */
+/* Counts from before must not be added to those of the new run. */
 int ps__set_fetch_rest(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -38,7 +39,8 @@ int ps__set_fetch_rest(struct ps_eventset *set)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
-/* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
+/* Checks options against the target. The caller's own exec closes the descriptors, so a set can't
+ * count its owner from an exec on; and a CPU has no exec and no tasks. */
 static int start_check_options(const struct ps_eventset *set)
 {
 	for (size_t index = 0; set->counters.wants_tasks && index < set->events.count; index++) {
@@ -60,7 +62,7 @@ static int start_check_options(const struct ps_eventset *set)
 	                "process that it is attached to (ps_eventset_attach_process)");
 }
 
-/* Opens what isn't open, and finds the task. */
+/* Opens the events if they aren't open, and finds the task's CPU. */
 static int start_make_ready(struct ps_eventset *set)
 {
 	uint16_t mark;
@@ -101,13 +103,14 @@ void ps__set_begin_running(struct ps_eventset *set)
 	set->state = PS__SET_RUNNING;
 }
 
-/* The set counts, but the caller must know. */
+/* Returns PS_PARTIAL: the set counts, but may miss threads. */
 static int tell_missed(const struct ps_eventset *set)
 {
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
-/* The counters count since they were opened: this leaves out what came before the start. */
+/* Starts counters that count since they were opened: leaves out what they counted before the
+ * start. */
 static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
                                                         enum ps__set_state before)
 {
@@ -126,7 +129,8 @@ static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
 	return result;
 }
 
-/* Does all that can be done before the counters are enabled: anything after that is counted. */
+/* Starts the counters. All that can be done before they are enabled is done before, because code
+ * after that is counted. */
 static inline __attribute__((always_inline)) int start_prepared(struct ps_eventset *set)
 {
 	enum ps__set_state before = set->state;

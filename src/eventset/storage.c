@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set's storage: the recording of its readings, and the vectors that counts pass on their way
- * there. */
+/* A set's storage: the recording of its readings, and the vectors through which counts reach it. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
@@ -48,7 +47,8 @@ void ps__set_renew_fast_path(struct ps_eventset *set)
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	/* A word before for the backend, one after for a recorder, or to make the width even. */
+	/* One word before each vector is for the backend. One after it is for a recorder's value,
+	 * or makes the width even. */
 	size_t room = 2 + width + set->counters.backend->spare;
 	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
 
@@ -152,7 +152,7 @@ void ps__set_drop_storage(struct ps_eventset *set)
 		set->recorder.past_readings += ps__recording_count_writes(set->recorder.recording);
 	if (set->recorder.last_bound)
 		ps__aggregate_tidy(set->recorder.last_bound->topology);
-	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
+	/* A bound recording belongs to the topology, where its readings stay: see last_bound. */
 	if (set->recorder.recording && !set->recorder.recording->topology)
 		ps__recording_free(set->recorder.recording);
 	storage_free_vectors(set);
@@ -162,7 +162,7 @@ void ps__set_drop_storage(struct ps_eventset *set)
 
 int ps__set_reserve(struct ps_eventset *set, size_t rows)
 {
-	/* Every hardware thread has a chunk of its own that isn't full. */
+	/* Each hardware thread has a chunk that is only partly filled. */
 	if (ps__set_reserve_slots(set, rows) < 0 ||
 	    ps__pool_reserve(&set->recorder.recording->pool,
 	                     rows / PS__CHUNK_ROWS + 1 + set->recorder.met_count) < 0)

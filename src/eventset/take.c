@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes on the slow path. What is taken becomes part of the base of the set's latest reading, as if
- * ps_accum had made it; but the reading's rows are not written. So all counts are 0 after a take,
- * and a reading has base + counts, which is everything.
+ * Takes on the slow path. What is taken is added to the base of the set's latest reading, as
+ * ps_accum would do it, but the reading's rows are not written. So all counts are 0 after a take,
+ * and the next reading (base + counts) has everything.
  */
 #include "base/error.h"
 #include "base/stack.h"
 #include "eventset/eventset.h"
 #include "eventset/fast_take.h"
 
-/* A base is part of the next reading only where the latest one has a part. */
+/* Makes a part of the latest reading for each slot: only then the slot's base is part of the next
+ * reading. */
 static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here};
@@ -56,7 +57,7 @@ static int take_all(struct ps_eventset *set, ps__take *take, void *context, uint
 	return fetched;
 }
 
-/* It allocates: a jump out of a handler must not leave it. */
+/* Signals are held: this allocates, and must not be left by a jump out of a handler. */
 int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
 {
 	struct ps__held held;
@@ -76,7 +77,7 @@ struct ps__fast_path *ps__set_fast_path(struct ps_eventset *set)
 	return &set->fast_path;
 }
 
-/* The values that were kept of a base aren't needed any more: the counts go there. */
+/* The counts are written to `kept`, whose values aren't needed any more. */
 struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns)
 {
 	for (size_t word = 0; word < fast->width; word++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPUs that a set's task may run on, and those that there are; and whether they have changed
- * since the set was opened. */
+/* The CPUs on which a set's task may run, and the CPUs of the machine; and whether they have
+ * changed since the set was opened. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/list.h"
@@ -22,8 +22,8 @@ static int append_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's
- * can't, nor a CPU's. */
+/* Lists the CPUs to open counters on. For a task, offline CPUs are included: its event can wait for
+ * a CPU that comes online later. Events of a control group or a CPU can't wait. */
 int ps__set_list_cpus(struct ps_eventset *set)
 {
 	bool must_be_online =
@@ -52,7 +52,8 @@ int ps__set_list_cpus(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Its events are on the CPUs that were online then. */
+/* True if the CPUs that are online now differ from those when the set was opened, which have its
+ * events. */
 bool ps__set_has_other_cpus(const struct ps_eventset *set)
 {
 	char text[4096];
@@ -68,10 +69,10 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 
 struct new_cpu {
 	const int *cpus;
-	size_t count; /* that are left of the set's */
+	size_t count; /* of the set's CPUs that are left */
 };
 
-/* Both lists rise. */
+/* Returns 1 for a CPU that is not among the set's. Both lists rise. */
 static int find_new_cpu(int cpu, void *context)
 {
 	struct new_cpu *left = context;
@@ -93,7 +94,7 @@ bool ps__set_has_new_cpu(const struct ps_eventset *set)
 	       ps__list_for_each(text, find_new_cpu, &all) != 0;
 }
 
-/* Only a single task can be pinned. */
+/* Returns the one CPU of the task, or -1. Only a single task can be pinned. */
 int ps__set_only_cpu(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind != PS__TARGET_SELF &&
@@ -131,7 +132,8 @@ size_t ps__set_count_present_cpus(void)
 	return (size_t)ps__set_ask_once(&known, read_present_cpus);
 }
 
-/* The open counters fit a task that was pinned, or was not. */
+/* True if another method would be chosen now: the task is pinned and was not before, or the
+ * reverse; or the descriptors that were missing are available now. */
 bool ps__set_mask_changed(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_CPU)

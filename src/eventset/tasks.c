@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tasks of a process: what records tell of them is gathered here, and told by shares.c. */
+/* Gathers what records tell about the tasks of a process; shares.c reports it. */
 #include "eventset/tasks.h"
 
 #include "base/error.h"
@@ -16,7 +16,7 @@ static ptrdiff_t *bucket_of(struct ps__tasks *tasks, pid_t tid)
 	return &tasks->buckets[(size_t)tid & (PS__TASK_BUCKETS - 1)];
 }
 
-/* The newest task of that number; NULL if there was none. */
+/* Returns the newest task with this tid; NULL if there is none. */
 static struct ps__known_task *tasks_find(struct ps__tasks *tasks, pid_t tid)
 {
 	ptrdiff_t index = *bucket_of(tasks, tid);
@@ -52,7 +52,7 @@ static int tasks_make_room(struct ps__tasks *tasks)
 	return 0;
 }
 
-/* Any task of the newest process of that number; NULL: none is known. */
+/* Returns any task of the newest process with this pid; NULL if none is known. */
 static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t pid)
 {
 	const struct ps__known_task *first = tasks_find(tasks, pid);
@@ -66,7 +66,8 @@ static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t 
 	return NULL;
 }
 
-/* A first thread begins a process; another one is of the newest process. */
+/* Adds a task. A process's first thread starts a new entry; its other threads are added to the
+ * newest entry. */
 static struct ps__known_task *tasks_add(struct ps__tasks *tasks, pid_t pid, pid_t tid)
 {
 	if (tasks_make_room(tasks) < 0) {
@@ -84,7 +85,8 @@ static struct ps__known_task *tasks_add(struct ps__tasks *tasks, pid_t pid, pid_
 	return task;
 }
 
-/* The task of which a record tells. That it came may stand in a ring that was looked at before. */
+/* Returns the task of a record. It may be new: the record of its creation can be in a ring that was
+ * read before. */
 static struct ps__known_task *find_or_add(struct ps__tasks *tasks,
                                           const struct ps__task_record *record)
 {
@@ -122,7 +124,7 @@ static void leave_bucket(struct ps__tasks *tasks, const struct ps__known_task *t
 	*link = task->next;
 }
 
-/* From now on records tell of it by that number. */
+/* Changes a task's tid: records name the task by the new number from now on. */
 static void tasks_renumber(struct ps__tasks *tasks, struct ps__known_task *task, pid_t tid)
 {
 	leave_bucket(tasks, task);
@@ -131,8 +133,8 @@ static void tasks_renumber(struct ps__tasks *tasks, struct ps__known_task *task,
 	*bucket_of(tasks, tid) = task - tasks->tasks;
 }
 
-/* A task of that number whose beginning no record told. Another of the number may have what
- * is its, so the rest is nobody's from now on. */
+/* Adds a task whose creation no record told. Another task may have had this tid, with counts that
+ * belong to this one: so the rest belongs to no task from now on. */
 static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
                                          const struct ps__task_record *record)
 {
@@ -148,7 +150,8 @@ static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
 	return task;
 }
 
-/* Counts the other threads of the process that live, as far as records tell. *out is the last. */
+/* Counts the other threads of the process that live according to the records. *out receives the
+ * last one. */
 static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_record *record,
                           struct ps__known_task **out)
 {
@@ -166,11 +169,11 @@ static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_r
 }
 
 /*
- * The task that has its process's number now that the first thread has ended.
+ * Finds the task that has its process's number now that the first thread has ended.
  *
- * Linux gives that number to any thread that begins a program (de_thread). Before, it ends all
- * others of the process, and waits for that: their records precede. So it is the one thread of
- * which none tells that it ended. It keeps its counters: its last record has all that it
+ * Linux gives the pid to any thread that begins a program (de_thread). Before that, it ends all
+ * other threads of the process, and waits for them: their records come first. So the task is the
+ * one thread without a record of its end. It keeps its counters: its last record has all that it
  * counted, under the new number.
  */
 static struct ps__known_task *tasks_take_over(struct ps__tasks *tasks,
@@ -184,8 +187,8 @@ static struct ps__known_task *tasks_take_over(struct ps__tasks *tasks,
 	return found;
 }
 
-/* The kernel ends a task's events once. A second end is that of a thread that took its process's
- * number over, and was killed before its program began. */
+/* The kernel ends a task's events once. A second end is the end of a thread that took over its
+ * process's number, and was killed before its program began. */
 static void tasks_note_ended(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = tasks_find(tasks, record->tid);
@@ -201,7 +204,7 @@ static void tasks_note_begun(struct ps__tasks *tasks, const struct ps__task_reco
 	struct ps__known_task *task = tasks_find(tasks, record->tid);
 	struct ps__known_task *other;
 
-	/* The process to which the set was attached may have had no first thread any more. */
+	/* The first thread may have ended before the set was attached to the process. */
 	if (task ? task->is_ended || task->is_counted : find_living(tasks, record, &other) > 0)
 		task = tasks_take_over(tasks, record);
 	else if (!task)
@@ -238,7 +241,8 @@ static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_ta
 	return share;
 }
 
-/* Each task tells what it counted of an event on a CPU once: a second record is another's. */
+/* Notes a task's count of an event on a CPU. Each task reports it once: a second record is of
+ * another task with this tid. */
 static void tasks_note_counted(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = find_or_add(tasks, record);
@@ -287,7 +291,7 @@ static void tasks_note(const struct ps__task_record *record, void *context)
 	}
 }
 
-/* The name that a thread has before it takes another one. */
+/* Reads the name that a thread has at the start. */
 static void read_name(struct ps__known_task *task, pid_t pid)
 {
 	char path[64];
@@ -300,7 +304,7 @@ static void read_name(struct ps__known_task *task, pid_t pid)
 	snprintf(task->name, sizeof task->name, "%.15s", text);
 }
 
-/* The threads that the process has. */
+/* Adds the threads that the process has when it is opened. */
 static int add_roots(struct ps_eventset *set)
 {
 	for (size_t root = 0; root < set->counters.tasks->roots; root++) {
@@ -363,19 +367,19 @@ void ps__set_take_tasks(struct ps_eventset *set)
 		                                       set->counters.tasks);
 }
 
-/* NULL: they aren't watched. */
+/* Returns NULL if the programs aren't watched. */
 const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set)
 {
 	if (set->counters.target.kind != PS__TARGET_PROCESS || !set->counters.backend ||
 	    !set->counters.backend->ops->take_uncounted)
 		return NULL;
-	/* The tasks' records have those of programs among them. */
+	/* With kept-apart tasks, their rings also have the records of programs. */
 	ps__set_take_tasks(set);
 	return set->counters.backend->ops->take_uncounted(set->counters.backend);
 }
 
-/* Such a program may run anywhere, and start others that aren't seen; so may threads that were
- * missed. All counts from then on are the least that there can have been. */
+/* Marks all counts from now on as incomplete. A program that isn't counted may run on any CPU, and
+ * start programs that aren't seen; so may threads that were missed. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 {
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process whose counts are to be shared out by time: what such a set needs before its events are
- * opened, and what it costs. method_time_share.c is the rest. */
+/* Prepares a process whose counts are divided by time, before its events are opened; and estimates
+ * the cost. The rest is in method_time_share.c. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -24,13 +24,13 @@ void ps__set_forget_clocks(struct ps_eventset *set)
 	set->counters.target.clock_count = 0;
 }
 
-/* The places while they are listed. */
+/* A list of places, while it grows. */
 struct listing {
 	struct ps__clock_place *places;
 	size_t count;
 	size_t room;
 	size_t root;
-	bool is_of_bound; /* only those of roots that may use one CPU */
+	bool is_of_bound; /* list only roots that may use one CPU */
 };
 
 static int list_place(int cpu, void *context)
@@ -46,8 +46,8 @@ static int list_place(int cpu, void *context)
 	return 0;
 }
 
-/* The CPUs that a root may use: what it creates has the same mask. Behind them the place for any
- * CPU, unless these are all that there can be. 0, or -errno. */
+/* Lists the CPUs that a root may use; tasks that it creates have the same mask. Adds a place for
+ * any CPU, unless the root may use all possible CPUs. Returns 0 or -errno. */
 static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
 {
 	size_t first = listing->count;
@@ -105,13 +105,13 @@ int ps__set_prepare_clocks(struct ps_eventset *set)
 	return result;
 }
 
-/* A process that may use one CPU has clocks, too: they are two, and prove that it stays there. */
+/* A root that may use only one CPU gets two clocks, too: they prove that it stays there. */
 int ps__set_prepare_looks(struct ps_eventset *set)
 {
 	const struct ps__target *target = &set->counters.target;
 	struct listing listing = {.is_of_bound = true};
 
-	/* In another namespace the number is that of another process. */
+	/* In another PID namespace the number is another process's. */
 	if (!ps__locate_has_proc())
 		return ps__fail(PS_ESYS,
 		                "looks at the tasks of process %d need a /proc of this PID "

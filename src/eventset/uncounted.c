@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of an attached process that the kernel does not count: what the backend saw of them, and
- * the mark of readings. */
+/* ps_eventset_uncounted: the programs of an attached process that the kernel does not count, as the
+ * backend has seen them. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 #include "eventset/tasks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reading of one event set as an array, in the order of its events: for programs that keep
- * values[] as with PAPI. */
+/* Copies a reading of one event set to an array, in the order of its events: for programs that have
+ * values[], as with PAPI. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 #include "store/attrmap.h"
@@ -13,7 +13,7 @@ struct values {
 	uint64_t timestamp; /* 0: the latest */
 };
 
-/* As a rule the recording's columns are the set's events. */
+/* Returns the event's column. Normally the columns are the set's events. */
 static ptrdiff_t values_column_of(const struct values *from, size_t index)
 {
 	const struct ps__recording *recording = from->recording;
@@ -24,7 +24,7 @@ static ptrdiff_t values_column_of(const struct values *from, size_t index)
 	return ps__recording_find(recording, name);
 }
 
-/* One event's sum over all hardware threads. False if there is no such reading. */
+/* Computes one event's sum over all hardware threads. False if there is no such reading. */
 static bool values_sum(const struct values *from, size_t index, struct ps_value *out)
 {
 	const struct ps__recording *recording = from->recording;
@@ -61,7 +61,7 @@ static int values_fail_none(uint64_t timestamp)
 	                (unsigned long long)timestamp);
 }
 
-/* The recording that has the reading, and all of the set's events. */
+/* Finds the recording that has the reading. It must have all of the set's events. */
 static int values_find(struct values *from)
 {
 	const struct ps__recording *recording = from->set->recorder.last_bound;
@@ -106,7 +106,7 @@ int ps_eventset_values(const struct ps_eventset *set, uint64_t timestamp, struct
 
 	if (code < 0)
 		return code;
-	/* All of one reading: a writer may come between two of the sums. */
+	/* All values must be of one reading: a writer may come between two sums. */
 	do {
 		sequence = ps__recording_read_begin(from.recording);
 		found = true;
@@ -121,7 +121,8 @@ static bool values_is_count(const struct ps_value *value)
 	return value->status == PS_STATUS_COUNTED && !(value->flags & PS_VALUE_SATURATED);
 }
 
-/* Counts the events before the first one that has no plain count. *other: that one's value. */
+/* Counts the events before the first one that has no plain count. *other receives that one's
+ * value. */
 static size_t values_count_plain(const struct values *from, struct ps_value *other)
 {
 	size_t index = 0;
@@ -132,7 +133,8 @@ static size_t values_count_plain(const struct values *from, struct ps_value *oth
 	return index;
 }
 
-/* Only PAPI keeps an event in a set that excludes the kernel, where the event happens. */
+/* Explains why an event has no plain count. Only PAPI keeps an event that happens in the kernel in
+ * a set that excludes the kernel. */
 static int values_fail_other(const struct ps__event *event, const struct ps_value *value)
 {
 	if (event->user_only && event->kernel_side)

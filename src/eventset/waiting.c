@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures how long groups waited for the hardware, and on which CPU, where the kernel splits the
+ * Measures how long groups waited for the hardware, and on which CPU, if the kernel splits the
  * counts by CPU. The kernel's enabled time of an event for one CPU goes on wherever the task runs,
- * so it doesn't tell. Where several groups take turns, the backend has the task's residency on each
- * CPU, and waiting is the residency less the running time. One group alone seldom waits; its
- * enabled and running times, over all CPUs, then suffice.
+ * so it doesn't show waiting. If several groups take turns, the backend has the task's residency on
+ * each CPU, and waiting is the residency less the running time. A single group seldom waits. Then
+ * its enabled and running times, over all CPUs, are enough.
  */
 #include "eventset/waiting.h"
 
@@ -13,14 +13,14 @@ static uint64_t *start_of(const struct ps_eventset *set, size_t instance)
 	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
 }
 
-/* For each group the enabled time since ps_start, at the last fetch. */
+/* By group, the enabled time since ps_start that was accounted for at the last fetch. */
 static uint64_t *clock_of(const struct ps_eventset *set)
 {
 	return start_of(set, set->counters.backend->instances);
 }
 
-/* Residency less running time, as of the instance's last read: it grows by what the group waits on
- * this CPU. */
+/* Returns residency less running time, at the instance's last read: it grows by the time that the
+ * group waits on this CPU. */
 static uint64_t waiting_total(const struct ps_eventset *set, size_t instance, size_t group)
 {
 	return set->counters.backend->residency_ns[instance] -
@@ -58,14 +58,15 @@ void ps__set_discount_instance(struct ps_eventset *set, size_t instance)
 	set->attribution.per_cpu.settled = NULL;
 }
 
-/* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was
- * there. */
+/* True if the CPU's kind of core has the group's events. If not, a dummy stands in, and tells how
+ * long the task was there. */
 static bool can_count(const struct ps__slot *slot, size_t group)
 {
 	return group >= 64 || !(slot->lacking & UINT64_C(1) << group);
 }
 
-/* A group is read after its clock: one that never waits is ahead of it. */
+/* A group is read after its clock. So if the group never waits, its running time is ahead of the
+ * clock, and the difference is negative. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group)
 {
 	if (!set->counters.backend->residency_ns || !set->counters.backend->is_hardware[group])
@@ -75,7 +76,8 @@ uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_
 	return waited_ns > 0 ? (uint64_t)waited_ns : 0;
 }
 
-/* The time in which the task was on the slot's CPU, and a group was not. */
+/* Adds to the slot's enabled time the time in which the task was on its CPU, and a group was
+ * not. */
 void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance)
 {
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
@@ -87,8 +89,8 @@ void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 	}
 }
 
-/* The task ran on this CPU, and so did a group, unless it had to wait: 0 of it is then not known to
- * be 0. */
+/* Notes that the task ran on this CPU. If a group has no running time there, it had to wait: its
+ * enabled time becomes 1 ns, so that its 0 shows as never scheduled, not as a count of 0. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 {
 	for (size_t group = 0;
@@ -102,8 +104,8 @@ void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 	}
 }
 
-/* Where a group waited that was never on the hardware: here, or where the task was before on a kind
- * of core that has it. */
+/* Returns the slot where a group waited that was never on the hardware: `here`; or, if this kind of
+ * core lacks the group, another active slot whose core has it. */
 static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group,
                                      struct ps__slot *here)
 {
@@ -117,8 +119,8 @@ static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group
 	return found;
 }
 
-/* Enabled time in which the group was on no CPU's hardware, though the task ran: it waited for its
- * turn. It belongs to where the task was meanwhile, in proportion. */
+/* Assigns a group's waiting time: enabled time in which the group was on no CPU's hardware, though
+ * the task ran. Each CPU gets a share in proportion to the group's running time there. */
 static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns,
                            struct ps__slot *here)
 {
@@ -140,9 +142,9 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 	}
 }
 
-/* The enabled time of one instance, all roots together, goes on wherever the task runs. What it is
- * ahead of the running times of all instances is waiting, but for skew: what is too little to be
- * told from it stays on the clock, as many short waits are a long one. */
+/* The enabled time of one instance (of all roots together) goes on wherever the task runs. Where it
+ * exceeds the running times of all instances by more than the skew, the group waited. A smaller
+ * excess stays on the clock, because many short waits add up to a long one. */
 static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot *here, uint64_t ran)
 {
 	uint64_t now = 0;
@@ -160,8 +162,8 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 	set->attribution.per_cpu.has_waited = true;
 }
 
-/* The task was nowhere else since the instance was read last: two times of one event, taken at
- * once, have no skew. */
+/* The task was nowhere else since the instance was last read. Then the two times are of one event
+ * at one moment, and have no skew. */
 static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here,
                           uint64_t ran)
 {
@@ -187,8 +189,8 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 		settle_moved(set, group, here, ran);
 }
 
-/* Was a single task nowhere else since the last fetch? A process may run in several places at once,
- * and an unwatched task may move while its instances are read. */
+/* True if a single task was nowhere else since the last fetch. A process may run on several CPUs at
+ * once, and a task without a switch ring may move while its instances are read. */
 static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *here)
 {
 	bool is_watched =
@@ -205,7 +207,8 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
-/* A group's missed time on one of several CPUs is an estimate: the part's label says so. */
+/* Marks parts whose group missed time, if there are several parts: the share of each CPU is an
+ * estimate then. */
 static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;

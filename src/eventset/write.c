@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reading is written: rows of base + counts, for every slot that takes part. All that can fail is
- * done before the first row changes, so that a failure leaves both the readings and the counts as
- * they were.
+ * Writes a reading: a row of base + counts for every slot that takes part. All that can fail is
+ * done before the first row changes, so that a failure leaves the readings and the counts as they
+ * were.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-/* Which reading is written. */
+/* Which reading the timestamp names. */
 enum which {
 	WHICH_NEW,
 	WHICH_LATEST,
@@ -36,14 +36,14 @@ static enum which write_find_reading(struct ps_eventset *set, const uint64_t *ti
 	return WHICH_OLDER;
 }
 
-/* Does a slot take part in the reading? */
+/* True if the slot takes part in the reading. */
 static bool takes_part(const struct ps__slot *slot, const struct ps__write *write)
 {
 	return slot == write->slot || slot->has_part ||
 	       (slot->has_counts && write->kind != PS__WRITE_STORE);
 }
 
-/* Every row that the reading may append finds its place. */
+/* Makes room for every row that the reading may append. */
 static int write_make_room(struct ps_eventset *set, const struct ps__write *write)
 {
 	ps__set_activate(set, write->slot);
@@ -56,7 +56,7 @@ static int write_make_room(struct ps_eventset *set, const struct ps__write *writ
 	return PS_OK;
 }
 
-/* The words of a row but the timestamp: base + counts. */
+/* Writes all words of a row except the timestamp: base + counts. */
 static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, const uint64_t *counts,
                       size_t width)
 {
@@ -67,8 +67,8 @@ static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, cons
 		                      memory_order_release);
 }
 
-/* base + what the caller gave, which has no times. On other slots than the caller's: the base
- * alone. Returns flags. */
+/* Writes base + what the caller gave, which has no times. Other slots than the caller's get only
+ * the base. Returns flags. */
 static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set,
                              const struct ps__slot *slot, const struct ps__write *write)
 {
@@ -89,7 +89,7 @@ static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *
 	return flags;
 }
 
-/* After ps_accum the row is the base, and counting starts over. */
+/* Moves the counts into the base, after ps_accum has written base + counts to the row. */
 void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width)
 {
 	struct ps__held held;
@@ -106,7 +106,7 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 	ps__set_changed_words(set);
 	if (is_passed)
 		ps__signals_release(&held);
-	/* In an order in which it can be done once more. */
+	/* In this order it can be repeated if the call is left. */
 	slot->base_mark = ps__mark_join(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
 	slot->has_base = true;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -157,8 +157,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		ps__history_trim(history, set->recorder.history);
 }
 
-/* Counts of one slot may be counts of any other one, also where the others were counted later, or
- * are in the base of ps_accum. */
+/* Spreads doubt to all parts: counts of one slot may belong to any other slot, even if the others
+ * were counted later, or are in the base of ps_accum. */
 static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventset *set,
                                                                const struct ps__write *write)
 {
@@ -197,7 +197,8 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-/* No reading is the latest any more; the slot has a part of the one to come. */
+/* Begins another reading: no reading is the latest any more. The slot will have a part of the new
+ * one. */
 static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 {
 	ps__set_forget_parts(set);
