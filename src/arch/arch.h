@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What depends on the CPU family: reading a hardware counter and a clock
- * register in user space. The rooms above include this header alone; a test
- * that has counters of its own includes tests/support/fake_arch.h before it.
+ * register in user space. Other rooms include only this header. A test with
+ * counters of its own includes tests/support/fake_arch.h before it.
  */
 #ifndef PS_ARCH_ARCH_H
 #define PS_ARCH_ARCH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arm64: PMUv3's counters and the virtual counter. By way of arch/arch.h. */
+/* arm64: PMUv3's counters and the virtual counter. Included by arch/arch.h. */
 #ifndef PS_ARCH_ARM64_H
 #define PS_ARCH_ARM64_H
 
@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The kernel's clocksource when it trusts the ticks: constant, and the same on
- * all CPUs. */
+/* Name of the kernel's clocksource if the kernel trusts the ticks: they are
+ * constant, and the same on all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "arch_sys_counter"
 
-/* The file that says who may read counters in user space. */
+/* The file that says whether user space may read counters. */
 #define PS__ARCH_COUNTERS_SETTING "/proc/sys/kernel/perf_user_access"
 
 #define PS__READ(name)                                             \
@@ -27,20 +27,21 @@ static inline uint64_t ps__arch_ticks(void)
 	return PS__READ(cntvct_el0);
 }
 
-/* Ticks in a second; 0: the processor doesn't tell. */
+/* Returns the ticks in a second; 0: the processor doesn't tell. */
 static inline uint64_t ps__arch_tick_hz(void)
 {
 	return PS__READ(cntfrq_el0);
 }
 
-/* Can ps__arch_counter read what a mapped page calls `index`? 0 is no counter,
- * 32 the cycle counter. */
+/* True if ps__arch_counter can read the counter that a mapped page calls
+ * `index`. 0 is no counter, 32 the cycle counter. */
 static inline bool ps__arch_has_counter(uint32_t index)
 {
 	return index - 1 < 32;
 }
 
-/* Where a jump may land, and how large the pieces of the table below are. */
+/* PS__LAND marks where a jump may land. The others are the size of a piece of
+ * the table below. */
 #ifdef __ARM_FEATURE_BTI_DEFAULT
 #define PS__LAND        "	.balign 16\n	hint #36\n"
 #define PS__PIECE       "#4"
@@ -51,8 +52,8 @@ static inline bool ps__arch_has_counter(uint32_t index)
 #define PS__PIECE_BYTES "8"
 #endif
 
-/* By the counters' own names: through pmselr_el0 each would need an isb. A jump
- * into a table, where a switch would take three instructions more. */
+/* Reads a counter by its own register: through pmselr_el0 each read would need
+ * an isb. A jump into a table; a switch would take three more instructions. */
 static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	uint64_t value;
@@ -80,13 +81,13 @@ static inline uint64_t ps__arch_counter(uint32_t index)
 #undef PS__LAND
 #undef PS__READ
 
-/* All instructions before are done, and so in the counters. */
+/* Waits until all instructions before are done, and so are counted. */
 static inline void ps__arch_settle(void)
 {
 	__asm__ volatile("isb" : : : "memory");
 }
 
-/* Is this code translated by valgrind? By its client request
+/* True if valgrind translates this code. Asks by valgrind's client request
  * RUNNING_ON_VALGRIND, which does nothing elsewhere. */
 static inline bool ps__arch_is_valgrind(void)
 {
@@ -105,7 +106,7 @@ static inline bool ps__arch_is_valgrind(void)
 	return result != 0;
 }
 
-/* read(2), without the C library's cancellation point: bytes, or -errno. */
+/* read(2), without the C library's cancellation point. Returns bytes, or -errno. */
 static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 {
 	register long x0 __asm__("x0") = fd;
@@ -117,7 +118,7 @@ static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 	return x0;
 }
 
-/* Writes down where the calling function's stack is. */
+/* Stores the address of the calling function's stack. */
 static inline void ps__arch_note_stack(volatile uintptr_t *place)
 {
 	uintptr_t stack;

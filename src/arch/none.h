@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other CPUs: no counter and no clock is read in user space. By way of
- * arch/arch.h. */
+/* Other CPU families: no counter and no clock is read in user space. Included
+ * by arch/arch.h. */
 #ifndef PS_ARCH_NONE_H
 #define PS_ARCH_NONE_H
 
@@ -46,7 +46,7 @@ static inline bool ps__arch_is_valgrind(void)
 	return false;
 }
 
-/* read(2), without the C library's cancellation point: bytes, or -errno. */
+/* read(2), without the C library's cancellation point. Returns bytes, or -errno. */
 static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 {
 	long result = syscall(SYS_read, fd, buffer, size_bytes);
@@ -54,7 +54,7 @@ static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 	return result < 0 ? -errno : result;
 }
 
-/* Writes down where the calling function's stack is. */
+/* Stores the address of the calling function's stack. */
 static inline void ps__arch_note_stack(volatile uintptr_t *place)
 {
 	*place = (uintptr_t)__builtin_frame_address(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* x86, 64 bits: rdpmc and rdtsc. By way of arch/arch.h. */
+/* x86, 64 bits: rdpmc and rdtsc. Included by arch/arch.h. */
 #ifndef PS_ARCH_X86_H
 #define PS_ARCH_X86_H
 
@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The kernel's clocksource when it trusts the ticks: constant, and the same on
- * all CPUs. */
+/* Name of the kernel's clocksource if the kernel trusts the ticks: they are
+ * constant, and the same on all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "tsc"
 
-/* The file that says who may read counters in user space. */
+/* The file that says whether user space may read counters. */
 #define PS__ARCH_COUNTERS_SETTING "/sys/bus/event_source/devices/cpu/rdpmc"
 
 static inline uint64_t ps__arch_ticks(void)
@@ -21,7 +21,8 @@ static inline uint64_t ps__arch_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Ticks in a second; 0: the processor doesn't tell. Its crystal's frequency, and their ratio. */
+/* Returns the ticks in a second, from the crystal's frequency and the ratio; 0: the processor
+ * doesn't tell. */
 static inline uint64_t ps__arch_tick_hz(void)
 {
 	const unsigned leaf = 0x15;
@@ -33,9 +34,9 @@ static inline uint64_t ps__arch_tick_hz(void)
 }
 
 /*
- * Can ps__arch_counter read what a mapped page calls `index`? Not 0, which is
- * no counter, and not Intel's metrics, which are fractions (bit 29 of what
- * rdpmc takes).
+ * True if ps__arch_counter can read the counter that a mapped page calls
+ * `index`. False for 0, which is no counter, and for Intel's metrics, which are
+ * fractions (bit 29 of rdpmc's operand).
  */
 static inline bool ps__arch_has_counter(uint32_t index)
 {
@@ -50,13 +51,13 @@ static inline uint64_t ps__arch_counter(uint32_t index)
 	return (uint64_t)high << 32 | low;
 }
 
-/* All instructions before are done, and so in the counters. */
+/* Waits until all instructions before are done, and so are counted. */
 static inline void ps__arch_settle(void)
 {
 	__asm__ volatile("lfence" : : : "memory");
 }
 
-/* Is this code translated by valgrind? By its client request
+/* True if valgrind translates this code. Asks by valgrind's client request
  * RUNNING_ON_VALGRIND, which does nothing elsewhere. */
 static inline bool ps__arch_is_valgrind(void)
 {
@@ -72,7 +73,7 @@ static inline bool ps__arch_is_valgrind(void)
 	return result != 0;
 }
 
-/* read(2), without the C library's cancellation point: bytes, or -errno. */
+/* read(2), without the C library's cancellation point. Returns bytes, or -errno. */
 static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 {
 	long result = SYS_read;
@@ -84,7 +85,7 @@ static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 	return result;
 }
 
-/* Writes down where the calling function's stack is. */
+/* Stores the address of the calling function's stack. */
 static inline void ps__arch_note_stack(volatile uintptr_t *place)
 {
 	__asm__ volatile("mov %%rsp, %0" : "=m"(*place));

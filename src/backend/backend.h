@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Backends count. A backend opens a set's events on a target, and gives their running totals on
- * demand; baselines, readings and hardware threads are the set's.
+ * demand. Baselines, readings and hardware threads are the set's work.
  */
 #ifndef PS_BACKEND_BACKEND_H
 #define PS_BACKEND_BACKEND_H
@@ -16,16 +16,16 @@
 #include <sys/types.h>
 
 enum ps__target_kind {
-	PS__TARGET_SELF, /* the thread that opens */
+	PS__TARGET_SELF, /* the thread that opens the events */
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
 	PS__TARGET_CPUS,    /* all that runs on instance_cpus: bpf.c's own */
-	PS__TARGET_PROCESS, /* all its threads, and what they create from now on */
-	PS__TARGET_CGROUP   /* a control group's tasks, by CPU: its instances are those that are
-	                       online */
+	PS__TARGET_PROCESS, /* all its threads, and the tasks that they create from now on */
+	/* tasks of a control group; an instance for each CPU that is online */
+	PS__TARGET_CGROUP
 };
 
-/* A clock of a process: how long the tasks below one of its roots were on a CPU. */
+/* A clock of a process measures how long the tasks below one of its roots were on a CPU. */
 struct ps__clock_place {
 	size_t root;
 	int cpu; /* or PS__CLOCK_ANY */
@@ -33,46 +33,50 @@ struct ps__clock_place {
 #define PS__CLOCK_ANY (-1)
 
 struct ps__clock_time {
-	uint64_t enabled_ns; /* on any CPU */
-	uint64_t running_ns; /* on that one */
-	uint64_t earlier_ns; /* of any CPU: the same, before the root's other clocks were read */
-	uint64_t id;         /* the kernel's, of fd */
-	int fd;              /* the backend's */
+	uint64_t enabled_ns; /* time on any CPU */
+	uint64_t running_ns; /* time on the clock's CPU */
+	/* of a clock for any CPU: running_ns before the root's other clocks were read */
+	uint64_t earlier_ns;
+	uint64_t id; /* kernel's id of fd */
+	int fd;      /* owned by the backend */
 };
 
-/* An instance of a set's groups is opened for one CPU, or for any; of a process, for each root. */
+/* What is counted. An instance is the set's groups, opened for one CPU or for any CPU; for a
+ * process, once for each root. */
 struct ps__target {
 	enum ps__target_kind kind;
-	pid_t tid;                /* of TID; the process of PROCESS */
-	int cpu;                  /* of CPU; else -1 */
-	struct ps__cgroup cgroup; /* of CGROUP; the set's */
-	/* Where the kernel is to split a task's counts: an instance for each of these CPUs. None:
-	 * one instance for all. */
+	pid_t tid;                /* for TID; for PROCESS, the process */
+	int cpu;                  /* for CPU; otherwise -1 */
+	struct ps__cgroup cgroup; /* for CGROUP; owned by the set */
+	/* CPUs, with an instance for each, if the kernel is to split a task's counts. None: one
+	 * instance for all CPUs. */
 	const int *instance_cpus;
 	size_t instance_count;
-	/* The threads of a PROCESS. Instance r * instance_count + c is root r's on CPU c
-	 * (without a list of CPUs: instance r). */
+	/* The threads of a PROCESS. Instance r * instance_count + c is that of root r on CPU c.
+	 * Without a list of CPUs: instance r is that of root r. */
 	const pid_t *roots;
 	size_t root_count;
-	/* The clocks that are wanted, by root; the set's. For a PROCESS without a list of CPUs */
+	/* Clocks to open, ordered by root; owned by the set. For a PROCESS without a list of
+	 * CPUs */
 	const struct ps__clock_place *clocks;
 	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
-	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs instance_cpus */
+	bool tells_tasks;  /* for PROCESS: take_tasks is going to be called. Needs instance_cpus */
 	/* The kernel enables the events at the task's next exec; start doesn't */
 	bool enables_on_exec;
-	bool has_records; /* the groups leave their counts at each migration of the task: see drain
-	                   */
+	/* the groups record their counts at each migration of the task: see drain */
+	bool has_records;
 };
 
-/* Records tell what became of the software threads of a process. */
+/* What a record tells of a software thread of a process. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: by itself */
 	PS__TASK_BEGUN,   /* pid, tid, name: a program, by exec */
-	PS__TASK_ENDED,   /* pid, tid: its events did; a PS__TASK_COUNTED may follow */
-	PS__TASK_COUNTED, /* pid, tid, instance, event, count: its whole share, when it has ended */
-	PS__TASK_LOST     /* some of these were lost, nobody knows how many */
+	PS__TASK_ENDED,   /* pid, tid: its events ended; a PS__TASK_COUNTED may follow */
+	/* pid, tid, instance, event, count: the task's share, after it has ended */
+	PS__TASK_COUNTED,
+	PS__TASK_LOST /* an unknown number of these records was lost */
 };
 
 struct ps__task_record {
@@ -88,14 +92,14 @@ struct ps__task_record {
 
 typedef void ps__task_visit(const struct ps__task_record *record, void *context);
 
-/* Programs of a process from which the kernel took the counters when they began. */
+/* Programs of a process from which the kernel removed the counters when the programs began. */
 struct ps__uncounted {
 	size_t programs;
 	pid_t pid; /* of the first */
 	char name[16];
-	char why_unknown[160]; /* why there may be others; "" if there are none */
+	char why_unknown[160]; /* reason why there may be others; "": there are none */
 	bool tells_created;
-	long created; /* tasks since the start, less those that have ended since */
+	long created; /* tasks created since the start, less those that have ended */
 };
 
 struct ps__backend;
@@ -105,64 +109,65 @@ struct ps__backend;
 /* The CPU to which the task was moved. */
 typedef void ps__backend_visit(int cpu, void *context);
 
-/* One of an event's descriptors; other than 0 ends the visits. tid 0: the thread that opened it. */
+/* Called with one of an event's descriptors. A result other than 0 ends the visits. tid 0: the
+ * thread that opened it. */
 typedef int ps__counter_visit(size_t event, pid_t tid, int cpu, int fd, void *context);
 
 typedef int ps__read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
 struct ps__backend_ops {
 	/*
-	 * Opens the events, all or none, not counting yet unless counts_when_open is set. On
-	 * success groups is known, and group_of[i] is the group of event i, PS__NO_GROUP
-	 * (store/recording.h) for one that is not supported.
+	 * Opens all events, or none. They don't count yet, unless counts_when_open is set. On
+	 * success groups is known, and group_of[i] is the group of event i. It is PS__NO_GROUP
+	 * (store/recording.h) if the event is not supported.
 	 */
 	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count,
 	            struct ps__target target);
 	int (*start)(struct ps__backend *backend);
 	/*
-	 * The running totals of an instance: for each group enabled and running nanoseconds, then a
-	 * value for each event. The words before the first and behind the last are the backend's to
-	 * write to. Entries that could not be read are left as they are, and PS_PARTIAL is returned
-	 * with a detail: the group's counter is in the error state. Hot: async-signal-safe unless
-	 * it fails.
+	 * Reads the running totals of an instance: for each group enabled and running nanoseconds,
+	 * then a value for each event. The backend may write to the word before the totals and to
+	 * the words after them (spare). If a group can't be read (its counter is in the error
+	 * state), its entries are left as they are, and PS_PARTIAL is returned with a detail. Hot:
+	 * async-signal-safe unless it fails.
 	 */
 	int (*read)(struct ps__backend *backend, size_t instance, uint64_t *totals);
 	/*
-	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT,
-	 * and nothing has changed, where it takes more. NULL: it always does. Hot.
+	 * Does what read does, if at most one system call brings the totals in their final form.
+	 * Otherwise returns PS__NOT_DIRECT. The entry is NULL if the backend never can. Hot.
 	 */
 	ps__read_direct *read_direct;
 	/*
-	 * The totals as read gives them, for another thread than the one that is counted, which may
-	 * read them at the same time. PS_OK, or PS__NOT_DIRECT where that can't be had. NULL: it
-	 * never can.
+	 * Reads the totals as read does, for another thread than the counted one, which may read
+	 * them at the same time. Returns PS_OK, or PS__NOT_DIRECT if the totals can't be read this
+	 * way now. The entry is NULL if the backend never can.
 	 */
 	int (*peek)(const struct ps__backend *backend, size_t instance, uint64_t *totals);
 	int (*stop)(struct ps__backend *backend);
-	/* From now on an event's total stands still, or goes on from where it stood. NULL: it can't
-	 * be had. On failure all is as it was. */
+	/* Stops an event's total, or lets it continue from where it stopped. The entry is NULL if
+	 * the backend can't. A failure changes nothing. */
 	int (*pause_event)(struct ps__backend *backend, size_t event, bool pauses);
-	/* Visits descriptors by instance. NULL: there are none. */
+	/* Visits the descriptors, instance by instance. The entry is NULL if there are none. */
 	int (*visit_counters)(struct ps__backend *backend, ps__counter_visit *visit, void *context);
-	/* Reads `clocks` anew, for a target that has them. PS_OK, or a code with a detail. */
+	/* Updates `clocks`, for a target that has clocks. PS_OK, or a code with a detail. */
 	int (*read_clocks)(struct ps__backend *backend);
-	/* Tells what has become of tasks since the last time, in the order of time. Only for a
-	 * target that tells_tasks. */
+	/* Visits the records of tasks since the last call, in the order of time. Only for a target
+	 * with tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
-	/* The programs of a process that aren't counted, as far as the kernel told until now; valid
-	 * until close. NULL: they aren't watched. NULL in the place of the function: they never
-	 * are. */
+	/* Returns the programs of a process that aren't counted, as far as the kernel has told;
+	 * valid until close. NULL: they aren't watched. The entry is NULL if the backend never
+	 * watches them. */
 	const struct ps__uncounted *(*take_uncounted)(struct ps__backend *backend);
 	/*
-	 * Only for a target with has_records. For each migration since the last drain that the
-	 * group was on its CPU for, oldest first, it gives the group's totals of that moment
-	 * (entries of other groups are left as they are), then a visit. False if some may be
-	 * missing. Async-signal-safe if visit is.
+	 * Visits the migrations since the last drain, oldest first, at which the group was on its
+	 * CPU. Before each visit it writes the group's totals at that moment; entries of other
+	 * groups are left as they are. False if records may be missing. Only for a target with
+	 * has_records. Async-signal-safe if visit is.
 	 */
 	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals,
 	              ps__backend_visit *visit, void *context);
-	/* Releases all, once, open or not. abandon: in a forked child, which closes its copies of
-	 * the descriptors; the parent's counters must not be touched. */
+	/* Releases everything, after an open that succeeded or failed. abandon: in a forked child.
+	 * Closes the child's copies of the descriptors, and leaves the parent's counters alone. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };
 
@@ -173,59 +178,66 @@ struct ps__backend {
 	size_t instances;
 	size_t groups;      /* in each instance */
 	uint32_t *group_of; /* by event; owned by the backend */
-	/* By group: it may have to wait for the hardware; owned by the backend */
+	/* By group: it counts with the hardware, and may have to wait for it; owned by the
+	 * backend */
 	bool *is_hardware;
-	/* Instance 0's totals when it was opened (the others' are 0), PAPI's when it is started;
-	 * owned by the backend */
+	/* Instance 0's totals when it was opened (those of other instances are 0); with PAPI, the
+	 * totals when it was started. Owned by the backend */
 	uint64_t *origin;
 	enum ps_read_path read_path;
-	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
-	/* Words behind the totals that read_direct may write to, beside the one that is there */
+	char why_path[256]; /* why the path isn't a cheaper one; "" if it is the cheapest */
+	/* Words that read_direct may write to after the totals, beyond the one that is always
+	 * there */
 	size_t spare;
-	/* Totals that fall are meant so: differences, estimates. It looks for resets itself */
+	/* Totals can fall without a reset: differences, estimates. The backend itself looks for
+	 * resets */
 	bool may_fall;
-	bool interrupted; /* set by read: counting was off for a while. Cleared by the set */
-	/* The same: a counter was reset behind our back, and is counted anew from there */
+	bool interrupted; /* set by read: counting was off for some time. The set clears it */
+	/* Set by read: something else reset a counter, which is counted again from there. The set
+	 * clears it */
 	bool went_back;
-	/* The same, not cleared: some of the process's counts are missing, or may be */
+	/* Set by read: some counts of the process are missing, or may be. Never cleared */
 	bool has_gaps;
-	/* It counts since it was opened, and the first start changes nothing */
+	/* The events count since they were opened; the first start enables nothing */
 	bool counts_when_open;
-	/* The thread because of which open failed; 0: none. PS__LOST_LEADER: a group's leader ended
-	 * with a thread that the observed one had exchanged its events with, as Linux does */
+	/* The thread whose end made open fail; 0: none. PS__LOST_LEADER: a group's leader ended
+	 * with another thread, with which the counted thread had exchanged its events, as Linux
+	 * does */
 	pid_t ended_tid;
-	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
-	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
+	/* By instance: nanoseconds for which the task was on the instance's CPU, at the last read.
+	 * NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
-	/* The clocks as of the last read_clocks, for a target that has them. The backend's */
+	/* Values of the clocks at the last read_clocks, for a target that has them. Owned by the
+	 * backend */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
-	/* The perf backend notes them, by CLOCK_MONOTONIC */
+	/* Noted by the perf backend; CLOCK_MONOTONIC */
 	struct {
-		uint64_t started_ns; /* before the last start */
-		uint64_t start_ns;   /* that took so long from the first instance to the last */
-		uint64_t stopped_ns; /* behind the last stop; of a CPU's counters, before it */
+		uint64_t started_ns; /* time before the last start */
+		uint64_t start_ns;   /* duration of that start, first to last instance */
+		uint64_t stopped_ns; /* time after the last stop; for a CPU's counters, before it */
 	} run;
 };
 
-/* perf_event_open, directly. NULL for lack of memory. */
+/* Makes a backend that uses perf_event_open directly. NULL if out of memory. */
 struct ps__backend *ps__perf_create(void);
-/* A process, counted by a BPF program at each context switch. NULL for lack of memory. */
+/* Makes a backend for a process, which a BPF program counts at each context switch. NULL if out of
+ * memory. */
 struct ps__backend *ps__bpf_create(void);
 
 /*
- * Can this event be counted here, by this user? Opens and closes it. Settles the domain: an event
- * whose name leaves it open is limited to user space (user_only) if that is all that is permitted.
- * PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
+ * Opens an event and closes it, to know whether this user can count it here. Settles the domain: if
+ * the name leaves it open, and only user space is permitted, the event is limited to user space
+ * (user_only). PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
  */
 int ps__perf_probe(struct ps__event *event);
 
-/* Opens these events alone and closes them, on the caller: can they be grouped as they are to be?
- * PS_ENOCNTR, and whatever open fails with. They are not changed. */
+/* Opens only these events, on the caller, and closes them, to know whether they fit in groups as
+ * they are to be grouped. PS_ENOCNTR, and the errors of open. The events are not changed. */
 int ps__perf_probe_groups(const struct ps__event *events, size_t count);
 
-/* perf_counter.c: does the kernel take the event's filter, its program? PS_EATTR, PS_EINVAL, and
- * whatever opening the event fails with. */
+/* perf_counter.c: opens the event and closes it, to know whether the kernel takes its filter, or
+ * its program. PS_EATTR, PS_EINVAL, and the errors of opening the event. */
 int ps__perf_probe_filter(const struct ps__event *event);
 int ps__perf_probe_bpf(const struct ps__event *event);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counts of a process by BPF: events of whole CPUs, which a program in the kernel reads at each
- * context switch. Shared by the files that do it: bpf.c is the backend, bpf_open.c asks the kernel,
- * bpf_code.c writes the programs, bpf_explain.c has the words for refusals, btf.c reads the
- * kernel's description of itself.
+ * Counts of a process by BPF. Events count whole CPUs, and a program in the kernel reads them at
+ * each context switch. bpf.c is the backend; bpf_open.c calls the kernel; bpf_code.c writes the
+ * programs; bpf_explain.c explains refusals; btf.c reads the kernel's description of its types.
  */
 #ifndef PS_BACKEND_BPF_H
 #define PS_BACKEND_BPF_H
@@ -13,22 +12,24 @@
 #include <linux/bpf.h>
 
 /*
- * The words that the program keeps for each CPU; those of events follow.
+ * The words that the program keeps for each CPU. Those of events follow.
  *
- * The map has a value of them for each CPU, then another one for each: the copy that a reading
- * takes there. The program may write to the first while it is read from elsewhere: a task's count
- * could be read with the times of before its last switch. Nothing but a reading writes to the copy.
- * Its program runs on the CPU itself, where it isn't interrupted by a switch, nor a switch by it.
+ * The map has a value with these words for each CPU, and after these a second value for each CPU:
+ * the copy, which a reading makes. The program may write to the first value while another CPU reads
+ * it, so a task's count could be read with the times from before its last switch. Only a reading
+ * writes to the copy. Its program runs on the CPU itself: no switch interrupts it, and it
+ * interrupts no switch.
  */
 enum {
-	PS__BPF_LEFT,   /* does the task that left the CPU last belong to the process? */
-	PS__BPF_FAILED, /* of the value behind all CPUs': reads that failed, of all CPUs */
+	PS__BPF_LEFT, /* 1 if the task that left the CPU last belongs to the process */
+	/* only in the value behind those of all CPUs: number of failed reads, of all CPUs */
+	PS__BPF_FAILED,
 	PS__BPF_HEAD
 };
-/* For each event: count, enabled and running time as read last; then what is the process's of
+/* For each event: count, enabled and running time as read last; then the process's share of
  * each. */
 #define PS__BPF_EVENT_WORDS 6
-/* An instruction reaches so many words. */
+/* The offset in an instruction reaches this many events. */
 #define PS__BPF_EVENTS_MAX 512
 
 static inline size_t ps__bpf_known_word(size_t event)
@@ -40,7 +41,8 @@ static inline size_t ps__bpf_sum_word(size_t event)
 	return ps__bpf_known_word(event) + 3;
 }
 
-/* Whether a process is counted is a byte, by its number; a map's value has so many of them. */
+/* A byte for each pid says whether the process is counted. A value of the map has PS__BPF_BYTES of
+ * them. */
 #define PS__BPF_BYTES      64
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
@@ -54,74 +56,74 @@ static inline size_t ps__bpf_failed_key(size_t cpu_limit)
 	return 2 * cpu_limit;
 }
 
-/* Something in the kernel, which numbers its maps, its programs and its links, each by
- * themselves. */
+/* A map, a program or a link in the kernel. The kernel numbers each of these types separately. */
 struct ps__bpf_object {
 	int fd; /* -1: none */
 	uint32_t type, id;
 };
 
 struct ps__bpf_kernel {
-	struct ps__bpf_object events; /* a map: by CPU and event the event's descriptor */
-	struct ps__bpf_object sums;   /* a map: the words above */
-	struct ps__bpf_object pids;   /* a map: those bytes */
+	struct ps__bpf_object events; /* map of the events' descriptors, by CPU and event */
+	struct ps__bpf_object sums;   /* map of the words above, by CPU */
+	struct ps__bpf_object pids;   /* map of the bytes above, by pid */
 	struct ps__bpf_object switch_program, child_program;
 	struct ps__bpf_object switch_link,
-	    child_link; /* as long as they are open the programs run */
+	    child_link; /* the programs run while their links are open */
 	size_t cpu_limit;
 	size_t event_count;
-	size_t words; /* of a CPU in sums */
+	size_t words; /* number of words for a CPU in sums */
 };
 
-/* One program as it is written; list NULL: it is only measured. */
+/* A program that is being written. list NULL: only count its instructions. */
 struct ps__bpf_code {
 	struct bpf_insn *list;
 	size_t count;
 };
-/* Runs as a task leaves a CPU, or for a reading. is_late[i]: event i counts a switch after the
- * program has run. */
+/* Writes the program that runs when a task leaves a CPU, or for a reading. is_late[i]: event i
+ * counts a switch after the program has run. */
 void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                           const bool *is_late);
-/* Runs as a task is created. pid_offset: bytes in the kernel's task_struct. */
+/* Writes the program that runs when a task is created. pid_offset: bytes from the beginning of the
+ * kernel's task_struct. */
 void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                          size_t pid_offset);
 
-/* bpf_open.c: maps and programs, which run from then on. kernel has its counts; what failed is all
- * closed. PS_OK, or a code with a detail. */
+/* bpf_open.c: makes the maps and the programs, which run from then on. The counts in kernel are
+ * given. On failure everything is closed. PS_OK, or a code with a detail. */
 int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late);
-/* Opens both programs as for one event, runs one as for a reading (Linux 5.10), and closes them.
- * PS_OK, or a code with a detail. */
+/* Checks whether BPF works: opens both programs as for one event, runs one as for a reading (Linux
+ * 5.10), and closes them. PS_OK, or a code with a detail. */
 int ps__bpf_try(void);
 void ps__bpf_close(struct ps__bpf_kernel *kernel);
 int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event, int fd);
-/* From here on it is counted, with what it creates. The map is closed. */
+/* Begins to count a process, with the processes that it creates. Closes the map of pids. */
 int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
-/* Adds to the sums what the CPU's task has counted until now. PS_PARTIAL, without a detail: the CPU
- * is offline. */
+/* Runs the program on a CPU: it adds to the sums what the CPU's task has counted until now, and
+ * makes the copy. PS_PARTIAL, without a detail: the CPU is offline. */
 int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
-/* Takes the words of a key. */
+/* Reads the words of a key. */
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words);
-/* Before a reading. PS_ECLOST: the program has closed what it needs. */
+/* Checks the descriptors before a reading. PS_ECLOST: the program has closed some of them. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel);
-/* Counts the cases in which the kernel left out one of the programs where it should have run,
- * because it ran there already (recursion_misses, Linux 5.12). */
+/* Counts the cases in which the kernel skipped a program because it ran on that CPU already
+ * (recursion_misses, Linux 5.12). */
 int ps__bpf_count_misses(const struct ps__bpf_kernel *kernel, uint64_t *misses);
 
-/* bpf_explain.c: a code and a sentence for an errno. what: for which part of it bpf(2) was
- * called. */
+/* bpf_explain.c: returns a code, with a sentence for an errno. what: the object for which bpf(2)
+ * was called. */
 int ps__bpf_explain(enum bpf_cmd command, const char *what, int error);
-/* perf_event_open refuses events of whole CPUs, and has said why: PS_EPERM. What permits those
- * alone is not enough. */
+/* Explains why perf_event_open refused events of whole CPUs. It has set a sentence itself, but what
+ * it asks for is not enough for BPF. Returns PS_EPERM. */
 int ps__bpf_explain_events(void);
-/* The numbers of processes must be the kernel's own: PS_ENOSUPP if they are not, PS_ESYS if that is
- * not known. */
+/* Checks that this process sees the kernel's own pids. PS_ENOSUPP if not, PS_ESYS if that can't be
+ * found out. */
 int ps__bpf_check_namespace(void);
 
-/* btf.c: bytes from the beginning of a struct to a member. -1: there is no such thing in it, or it
- * is damaged. */
+/* btf.c: returns the bytes from the beginning of a struct to a member; -1 if there is no such
+ * struct or member, or btf is damaged. */
 long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const char *member);
 #define PS__BTF_FILE "/sys/kernel/btf/vmlinux"
-/* The same of the running kernel. PS_OK, or a code with a detail. */
+/* Does the same for the running kernel. PS_OK, or a code with a detail. */
 int ps__btf_find_offset(const char *type, const char *member, size_t *offset);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The seam to PAPI, as ps__os is the one to the kernel: every call of PAPI goes through this table,
- * in types of its own, so that papi.h stays in one file and tests can put a PAPI of theirs here.
+ * The seam to PAPI, as ps__os is the seam to the kernel: every call of PAPI goes through this
+ * table. The table has its own types, so that only one file includes papi.h, and tests can put a
+ * fake PAPI here.
  */
 #ifndef PS_BACKEND_PAPI_CALLS_H
 #define PS_BACKEND_PAPI_CALLS_H
 
 #include <stdbool.h>
 
-/* PAPI_HUGE_STR_LEN: what PAPI writes at most for a name. */
+/* PAPI_HUGE_STR_LEN: the longest name that PAPI writes. */
 #define PS__PAPI_TEXT 1024
 
-/* Bits of PAPI_state, and granularities: PAPI's own numbers. */
+/* Bits of PAPI_state, granularities, and domains, with PAPI's own numbers. */
 enum {
 	PS__PAPI_RUNNING = 0x02,
 	PS__PAPI_MULTIPLEXING = 0x40,
@@ -28,11 +29,12 @@ enum {
 	PS__PAPI_DOM_KERNEL = 0x2
 };
 
-/* PAPI_get_opt is asked for these of an event set. */
+/* Options of an event set that PAPI_get_opt is asked for. */
 enum ps__papi_option {
-	PS__PAPI_OPTION_TID,    /* PAPI_ATTACH; only of a set in that state */
-	PS__PAPI_OPTION_CPU,    /* PAPI_CPU_ATTACH; the same: PAPI 7.0 crashes on others */
-	PS__PAPI_OPTION_DOMAIN, /* these three: only of a set with events */
+	PS__PAPI_OPTION_TID, /* PAPI_ATTACH; only if PS__PAPI_ATTACHED is set */
+	/* PAPI_CPU_ATTACH; only if PS__PAPI_CPU_ATTACHED is set: otherwise PAPI 7.0 crashes */
+	PS__PAPI_OPTION_CPU,
+	PS__PAPI_OPTION_DOMAIN, /* the last three: only if the set has events */
 	PS__PAPI_OPTION_GRANULARITY,
 	PS__PAPI_OPTION_INHERIT
 };
@@ -40,24 +42,24 @@ enum ps__papi_option {
 struct ps__papi_event_info {
 	char symbol[PS__PAPI_TEXT];
 	char units[64];
-	char derived[64];   /* "" or "NOT_DERIVED", or how it is reckoned from several counters */
+	char derived[64];   /* "", "NOT_DERIVED", or how it is computed from several counters */
 	bool is_floating;   /* PAPI_DATATYPE_FP64 */
-	bool is_momentary;  /* a value of now, such as a temperature, and no count */
+	bool is_momentary;  /* a present value, such as a temperature; not a count */
 	bool is_of_package; /* PAPI_LOCATION_PACKAGE or _UNCORE */
 };
 
 struct ps__papi_component_info {
 	char name[128];
 	char disabled_reason[PS__PAPI_TEXT];
-	int most_events; /* that a set of it can have */
-	int disabled;    /* 0, or the code with which it was switched off */
+	int most_events; /* that a set of this component can have */
+	int disabled;    /* 0, or the code of the reason why it is switched off */
 };
 
 struct ps__papi_calls {
 	/* The version of papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
 	int built_version;
 	int (*is_initialized)(void);
-	int (*initialize)(void); /* 0, or a code of PAPI's */
+	int (*initialize)(void); /* 0, or PAPI's code */
 	void (*shut_down)(void);
 	int (*library_version)(void);
 	int (*num_events)(int set);

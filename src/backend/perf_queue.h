@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records copied out of several rings, to be looked at in the order of time: a task writes its
- * records on the CPU where it is, so those of one task may stand in several rings.
+ * Records copied out of several rings, to be processed in the order of time. A task writes a record
+ * to the ring of its current CPU, so a task's records may be in several rings.
  */
 #ifndef PS_BACKEND_PERF_QUEUE_H
 #define PS_BACKEND_PERF_QUEUE_H
@@ -24,22 +24,22 @@ struct ps__name_record {
 /* A record that was copied out of its ring. */
 struct ps__queue_record {
 	uint64_t time;
-	size_t offset; /* in the bytes; also the order in which they were found */
+	size_t offset; /* in the queue's bytes; it also shows the order of arrival */
 };
 
 struct ps__queue {
-	char *bytes; /* one record behind the other */
+	char *bytes; /* the records, one after the other */
 	size_t bytes_used, bytes_room;
 	struct ps__queue_record *records;
 	size_t count, room;
-	uint64_t shift_ns; /* of all times: see time_namespace.h */
+	uint64_t shift_ns; /* to be added to all times: see time_namespace.h */
 };
 
-/* A ps__ring_take whose context is a struct ps__queue: copies a record. False: it tells that others
- * were lost, or can't be queued, or is none. */
+/* A ps__ring_take whose context is a struct ps__queue: copies a record. False if the record can't
+ * be queued, is damaged, or says that others were lost. */
 bool ps__queue_take(const struct ps__ring *ring, const struct perf_event_header *header,
                     void *context);
-/* By time; those of one moment as they were found. */
+/* Sorts by time; records of the same time stay in the order of arrival. */
 void ps__queue_sort(struct ps__queue *queue);
 /* Drops the first `count` records. */
 void ps__queue_drop(struct ps__queue *queue, size_t count);
@@ -50,7 +50,7 @@ static inline const void *ps__queue_bytes(const struct ps__queue *queue, size_t 
 	return queue->bytes + queue->records[record].offset;
 }
 
-/* The name that a PERF_RECORD_COMM tells. False if it is too short for one. */
+/* Copies the name from a PERF_RECORD_COMM. False if the record is too short. */
 bool ps__queue_name(const struct ps__name_record *record, char name[16]);
 
 #endif

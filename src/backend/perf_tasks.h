@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of a process's tasks. Two kinds of dummies are the last members of groups and write them:
+ * Records of a process's tasks. Two kinds of dummy events are the last members of groups, and write
+ * them:
  *
- * notes, one in each instance: what its CPU sees of tasks that come, take a name and end;
- * sideband events, one in each group of each instance: what a task's copy of the group counted,
- * when that ends (PERF_RECORD_READ).
+ * Notes, one in each instance: tasks that are created, named or end on its CPU.
  *
- * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs,
- * from where it is. A ring bears one writer at a time: two CPUs at once leave it damaged, or stuck
- * for ever, or without the records of one. The kernel locks a sideband event of a root, for itself
- * and its copies, while it tells: so each has a ring of its own. The notes of a CPU are written
- * there alone, so those of all roots share a ring. In a group it is the last, because a task's
- * events end from the last one on, and each record tells of those that are left.
+ * Sideband events, one in each group of each instance: when a task ends, what its copy of the group
+ * counted (PERF_RECORD_READ).
  *
- * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two
- * tasks at a context switch if they are copies of the same ones, and then gives each task its
- * counts back, event by event as they stand in two lists. Those of a root stand as they were
- * opened, those of its children by CPU and PMU: counts of one event would end up in another. And a
- * leader that was exchanged ends with the other task, while its group is still being opened. A root
- * with an anchor has no copies: it is the first event that the root gets.
+ * A task writes notes on the CPU where it is; but its counts it writes to the rings of all CPUs,
+ * from where it is. A ring allows one writer at a time: two CPUs at once can damage it, block it
+ * for ever, or lose records. While the kernel writes the counts, it locks a root's sideband event,
+ * for the event and its copies: so each sideband event has a ring of its own. The notes of a CPU
+ * are written only on that CPU, so the notes of all roots share a ring. A sideband event is the
+ * last member of its group: a task's events end from the last one on, and each record has the
+ * members that are left.
+ *
+ * Each root also has an anchor: a dummy event that is not inherited. At a context switch Linux
+ * exchanges the events of two tasks if they are copies of the same events. Then it gives each task
+ * its counts back, event by event, in the order of two lists. A root's list is in the order of
+ * opening, but its children's lists are ordered by CPU and PMU, so counts of one event would be
+ * added to another. Also, a leader that was exchanged ends with the other task while its group is
+ * still being opened. Events of a root with an anchor aren't exchanged, because the anchor has no
+ * copies. It is the first event that the root gets.
  */
 #ifndef PS_BACKEND_PERF_TASKS_H
 #define PS_BACKEND_PERF_TASKS_H
@@ -32,8 +36,8 @@ struct ps__writer {
 	int fd;
 	size_t instance;
 	size_t ring;
-	struct ps__group *group; /* whose last member it is */
-	bool tells;              /* that group's counts; else it writes notes */
+	struct ps__group *group; /* the group whose last member it is */
+	bool tells;              /* it records that group's counts; otherwise it writes notes */
 };
 
 struct ps__anchor {
@@ -42,19 +46,20 @@ struct ps__anchor {
 };
 
 struct ps__perf_tasks {
-	struct ps__ring *rings; /* for each CPU one of notes; then for each instance and group */
+	/* one of notes for each CPU; then one for each instance and group */
+	struct ps__ring *rings;
 	size_t ring_count;
-	struct ps__anchor *anchors; /* for each root */
+	struct ps__anchor *anchors; /* one for each root */
 	size_t anchor_count;
-	struct ps__writer *writers; /* by rising id */
+	struct ps__writer *writers; /* ordered by id */
 	size_t writer_count;
-	struct ps__queue queue; /* of one emptying of the rings */
-	bool has_lost;          /* records of any kind */
-	bool has_lost_notes;    /* among them notes */
+	struct ps__queue queue; /* the records of one emptying of the rings */
+	bool has_lost;          /* records of any kind were lost */
+	bool has_lost_notes;    /* notes were lost */
 };
 
-/* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the
- * dummies behind them. */
+/* A PERF_RECORD_READ. Its values are those of the group's members in their order, and then those of
+ * the dummies after them. */
 struct ps__read_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
