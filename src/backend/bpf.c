@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process counted by BPF. The perf backend has events of whole CPUs. A program in the kernel
- * reads them at each context switch; what they grew by is the process's, if the task that leaves
- * belongs to it. So a task costs nothing, running or created, and there is a descriptor for each
- * event and CPU, whatever the number of tasks. A reading runs the same program on each CPU.
+ * The BPF backend, for a process. The perf backend opens events of whole CPUs. A program in the
+ * kernel reads them at each context switch: what they grew by belongs to the process if the task
+ * that leaves the CPU does. So a task costs nothing, when it runs or is created; and there is one
+ * descriptor for each event and CPU, however many tasks there are. A reading runs the same program
+ * on each CPU.
  */
 #include "backend/bpf.h"
 #include "backend/perf.h"
@@ -15,24 +16,23 @@
 #include <errno.h>
 #include <string.h>
 
-/* The kernel's clock of events and CLOCK_MONOTONIC may differ by so much, and by 1/64 of the time.
- */
+/* The kernel's clock of events and CLOCK_MONOTONIC may differ by this, and by 1/64 of the time. */
 #define TOLERANCE_NS 2000000u
 
-/* The clock of a CPU's events: it stands still while the CPU is offline, and for good after that.
- */
+/* The enabled time of a CPU's events. It stops for good when the CPU goes offline. */
 struct clock {
 	uint64_t enabled_ns;
-	uint64_t at_ns; /* CLOCK_MONOTONIC after it was read */
+	uint64_t at_ns; /* CLOCK_MONOTONIC after the enabled time was read */
 };
 
 struct ps__bpf {
 	struct ps__backend base;
 	struct ps__backend *perf;
 	struct ps__bpf_kernel kernel;
-	const int *cpus;      /* of the instances; the set's */
-	uint32_t *events;     /* the set's, by the kernel's index: those that are supported */
-	uint64_t *words;      /* of one CPU */
+	const int *cpus; /* CPUs of the instances; owned by the set */
+	/* by the program's index, the index in the set: only events that are supported */
+	uint32_t *events;
+	uint64_t *words;      /* the words of one CPU */
 	struct clock *clocks; /* by instance */
 	bool is_counting;
 	bool is_open;
@@ -44,7 +44,8 @@ static struct ps__bpf *bpf_of(struct ps__backend *backend)
 	return (struct ps__bpf *)backend;
 }
 
-/* CPUs that come later have a place, too: there it shows that nothing was counted. */
+/* Returns the number of CPUs in the maps. CPUs that come online later have entries, too: their
+ * failed reads show that counts are missing. */
 static size_t find_cpu_limit(const struct ps__target *target)
 {
 	size_t limit = ps__locate_possible_end();
@@ -56,8 +57,8 @@ static size_t find_cpu_limit(const struct ps__target *target)
 	return limit;
 }
 
-/* A package's counter doesn't know which of its CPUs caused a count. A paused event's counter may
- * go on. */
+/* Refuses events of a package, whose counter doesn't know which CPU caused a count; and paused
+ * events, whose counter may go on. */
 static int bpf_check_event(const struct ps__event *event)
 {
 	if (event->control.is_paused)
@@ -112,7 +113,7 @@ static int open_perf(struct ps__bpf *bpf, struct ps__event *events, size_t count
 	return result == PS_EPERM ? ps__bpf_explain_events() : result;
 }
 
-/* The kernel counts these in the midst of a switch, after the program has run. */
+/* True if the kernel counts the event during a switch, after the program has run. */
 static bool is_late(const struct ps__event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE &&
@@ -131,8 +132,8 @@ static int open_kernel(struct ps__bpf *bpf, const struct ps__event *events)
 	return result;
 }
 
-/* A CPU whose kind of cores lacks a group's events has one dummy in place of them all, which counts
- * nothing. */
+/* Returns the descriptor of an event in a group. If the CPU's kind of core lacks the group's
+ * events, one dummy stands in for all of them, and counts nothing. */
 static int find_fd(const struct ps__group *group, uint32_t event)
 {
 	size_t place = 0;
@@ -142,7 +143,8 @@ static int find_fd(const struct ps__group *group, uint32_t event)
 	return group->members[place].fd;
 }
 
-/* A place that stayed empty would be a read that fails. */
+/* Puts an instance's descriptors into the map of events. An entry that stays empty would make the
+ * read fail. */
 static int set_events(const struct ps__bpf *bpf, size_t instance)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)bpf->perf;
@@ -159,8 +161,9 @@ static int set_events(const struct ps__bpf *bpf, size_t instance)
 	return PS_OK;
 }
 
-/* Runs the program on the instance's CPU and takes its words. PS_PARTIAL: the CPU is offline. Then
- * no copy could be made, and nothing writes to the words themselves. */
+/* Runs the program on the instance's CPU, and reads the CPU's words. PS_PARTIAL: the CPU is
+ * offline. Then no copy can be made, but nothing writes to the words themselves, so they are
+ * read. */
 static int look_at(struct ps__bpf *bpf, size_t instance)
 {
 	size_t cpu = (size_t)bpf->cpus[instance];
@@ -173,7 +176,8 @@ static int look_at(struct ps__bpf *bpf, size_t instance)
 	return read == PS_OK ? result : read;
 }
 
-/* Before anything is counted: what was counted while events were tried is nobody's. */
+/* Begins the counting of the process. The program runs on each CPU first, so that counts from
+ * before, when events were tried, belong to no task. */
 static int bpf_begin(struct ps__bpf *bpf, pid_t pid)
 {
 	for (size_t instance = 0; instance < bpf->base.instances; instance++) {
@@ -208,7 +212,7 @@ static int bpf_open(struct ps__backend *backend, struct ps__event *events, size_
 	bpf->base.is_hardware = bpf->perf->is_hardware;
 	bpf->base.read_path = bpf->perf->read_path;
 	memcpy(bpf->base.why_path, bpf->perf->why_path, sizeof bpf->base.why_path);
-	/* No event is supported here, and a map without values can't be had. */
+	/* No event is supported here. There is no map, because a map needs values. */
 	if (!bpf->is_open)
 		return PS_OK;
 	bpf->words = ps__os_calloc(bpf->kernel.words, sizeof *bpf->words);
@@ -246,7 +250,8 @@ static int bpf_stop(struct ps__backend *backend)
 	return bpf->perf->ops->stop(bpf->perf);
 }
 
-/* Has the CPU been offline? until_ns: a time before the words were read. */
+/* True if the clock stood still since the last read, because the CPU was offline. until_ns: a time
+ * before the words were read. */
 static bool has_stood_still(struct clock *clock, uint64_t enabled_ns, uint64_t until_ns)
 {
 	int64_t passed = (int64_t)(until_ns - clock->at_ns);
@@ -269,10 +274,10 @@ static void bpf_store_totals(const struct ps__bpf *bpf, uint64_t *totals)
 }
 
 /*
- * The process ran on a CPU whose events could not be read: one that came online since, or whose
- * event is in the error state. Or the kernel left out a program: what was counted until then is
- * another task's by now, or a child isn't counted. The last instance's reading finds this of all
- * CPUs.
+ * Sets has_gaps if counts are missing. Either the process ran on a CPU whose events could not be
+ * read: the CPU came online later, or an event is in the error state. Or the kernel skipped a
+ * program: then counts went to another task, or a child isn't counted. Called once for all CPUs, at
+ * the last instance's reading.
  */
 static int look_for_failures(struct ps__bpf *bpf)
 {
@@ -307,7 +312,8 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 	return instance + 1 == backend->instances ? look_for_failures(bpf) : PS_OK;
 }
 
-/* The program reads a counter that goes on for the sake of its group. */
+/* Pausing is refused: a paused leader's counter goes on for its group, and the program would read
+ * it. */
 static int bpf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 {
 	(void)event;
@@ -318,7 +324,7 @@ static int bpf_pause_event(struct ps__backend *backend, size_t event, bool pause
 	                "set, or count with PS_ATTRIBUTE_EXACT");
 }
 
-/* The program sees set-user-ID programs as any other. */
+/* The program counts set-user-ID programs like any other. */
 static const struct ps__uncounted *bpf_take_uncounted(struct ps__backend *backend)
 {
 	static const struct ps__uncounted none;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-or-later */
 /*
- * The two BPF programs, written an instruction at a time: so no compiler for BPF and no library is
- * needed. The kernel lends some of the functions that they call only to programs whose licence the
- * GPL is compatible with: bpf_open.c says which they are under.
+ * Writes the two BPF programs, one instruction at a time, so that no compiler for BPF and no
+ * library is needed. Some kernel functions that they call may only be called by programs with a
+ * GPL-compatible licence: see LICENCE in bpf_open.c.
  *
- * r6 to r9 are kept over calls, the other registers are not. Places on the stack are named below.
+ * A call keeps the registers r6 to r9, but no others. Places on the stack are named below.
  */
 #include "backend/bpf.h"
 
 #include <sched.h>
 
 #define WORD_BYTES   ((int)sizeof(uint64_t))
-#define TRACE_WORD_1 WORD_BYTES /* of what a tracepoint's program is given */
+#define TRACE_WORD_1 WORD_BYTES /* in the arguments of a tracepoint's program */
 
-/* The stack, from its end. */
+/* Offsets from the end of the stack. */
 #define KEY_AT    (-8)
 #define FAILED_AT (-16)
 #define VALUE_AT  (-48) /* a struct bpf_perf_event_value */
@@ -40,7 +40,7 @@ static void emit_number(struct ps__bpf_code *code, unsigned to, int number)
 	emit_instruction(code, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
 }
 
-/* An operation of two registers, or of a register and a number. */
+/* Emits an operation on two registers; the next function, on a register and a number. */
 static void emit_sum(struct ps__bpf_code *code, unsigned operation, unsigned to, unsigned from)
 {
 	emit_instruction(code, BPF_ALU64 | operation | BPF_X, to, from, 0, 0);
@@ -72,7 +72,8 @@ static void emit_exit(struct ps__bpf_code *code)
 	emit_instruction(code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* A jump over what follows, if the register compares so with the number; it ends at land. */
+/* Emits a jump over the following instructions, taken if the comparison of the register with the
+ * number is true. emit_landing sets where it ends. */
 static size_t emit_skip_if(struct ps__bpf_code *code, unsigned comparison, unsigned what,
                            int number)
 {
@@ -98,7 +99,7 @@ static void emit_map(struct ps__bpf_code *code, unsigned to, int map_fd)
 	emit_instruction(code, 0, 0, 0, 0, 0);
 }
 
-/* r0: the address of the map's value whose key is in r1; the program ends if there is none. */
+/* r0: address of the map's value for the key in r1. If there is none, the program ends. */
 static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 {
 	emit_instruction(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, KEY_AT, 0);
@@ -111,7 +112,7 @@ static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 	emit_landing(code, jump);
 }
 
-/* r0: the address of the byte of the process whose number is in r1. r9 is lost. */
+/* r0: address of the byte for the pid in r1. Overwrites r9. */
 static void emit_find_byte(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_copy(code, BPF_REG_9, BPF_REG_1);
@@ -121,7 +122,7 @@ static void emit_find_byte(struct ps__bpf_code *code, const struct ps__bpf_kerne
 	emit_sum(code, BPF_ADD, BPF_REG_0, BPF_REG_9);
 }
 
-/* r9: does the task that runs belong to the process? */
+/* r9: not 0 if the current task belongs to the process. */
 static void emit_is_counted(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_call(code, BPF_FUNC_get_current_pid_tgid);
@@ -131,8 +132,8 @@ static void emit_is_counted(struct ps__bpf_code *code, const struct ps__bpf_kern
 	emit_instruction(code, BPF_LDX | BPF_MEM | BPF_B, BPF_REG_9, BPF_REG_0, 0, 0);
 }
 
-/* One of the event's three numbers: it is known now, and what it grew by goes to the sum, if the
- * register `whose` isn't 0. */
+/* Handles one of an event's three numbers: stores it as known, and adds what it grew by to the sum,
+ * if the register `whose` isn't 0. */
 static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int number,
                                  unsigned whose)
 {
@@ -150,8 +151,9 @@ static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int nu
 	emit_landing(code, jump);
 }
 
-/* The kernel counts a context switch after it has run the program: what the event grew by since
- * then was the task's that left last. Its times are as those of any other event. */
+/* Reads an event. If it is late, the kernel counts a context switch after the program has run: what
+ * the count grew by since then belongs to the task that left last. Its times are like those of
+ * other events. */
 static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel, size_t event,
                        bool is_late)
 {
@@ -182,7 +184,7 @@ static void emit_copy_word(struct ps__bpf_code *code, size_t word)
 	emit_store(code, BPF_REG_0, offset, BPF_REG_1);
 }
 
-/* The words that a reading asks for go to the CPU's copy. */
+/* Copies the words that a reading needs to the CPU's copy. */
 static void emit_copy_words(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_call(code, BPF_FUNC_get_smp_processor_id);
@@ -196,7 +198,7 @@ static void emit_copy_words(struct ps__bpf_code *code, const struct ps__bpf_kern
 	}
 }
 
-/* Tells the reader that an event couldn't be read while the process ran. */
+/* Counts a failure for the reader if an event couldn't be read while the process ran. */
 static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_load(code, BPF_REG_1, BPF_REG_10, FAILED_AT);
@@ -211,8 +213,8 @@ static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_ke
 	emit_exit(code);
 }
 
-/* r6: what left, 0 for a reading; r7: the index of the CPU's first event; r8: its words; r9: does
- * the current task belong to the process? */
+/* r6: the tracepoint's second word, 0 for a reading; r7: index of the CPU's first event; r8:
+ * address of its words; r9: not 0 if the current task belongs to the process. */
 void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                           const bool *is_late)
 {
@@ -236,12 +238,12 @@ void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel
 	emit_tell_failure(code, kernel);
 }
 
-/* A process is counted if the one that creates it is. One that has ended needs no care: its number
- * goes to another process by this way alone. */
+/* Marks a new process as counted if its creator is. The byte of a process that has ended needn't be
+ * cleared: when the pid is used again, this program sets the byte anew. */
 void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                          size_t pid_offset)
 {
-	emit_load(code, BPF_REG_7, BPF_REG_1, 0); /* the new task_struct */
+	emit_load(code, BPF_REG_7, BPF_REG_1, 0); /* the new task's task_struct */
 	emit_load(code, BPF_REG_1, BPF_REG_1, TRACE_WORD_1);
 	size_t is_thread = emit_skip_if(code, BPF_JSET, BPF_REG_1, CLONE_THREAD);
 	emit_is_counted(code, kernel);

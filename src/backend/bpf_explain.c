@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explains why the kernel refused bpf(2), in words to act on. */
+/* Explains why the kernel refused bpf(2), and says what to do. */
 #include "backend/bpf.h"
 #include "backend/perf.h"
 #include "base/advice.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 
 #define NAMESPACE "/proc/self/ns/pid"
-/* The kernel's PID_NS_INIT_INO: the number of the file of the first namespace. */
+/* The kernel's PID_NS_INIT_INO: inode number of the first PID namespace's file. */
 #define FIRST_NAMESPACE 0xEFFFFFFCu
 
 #define ADVICE "run as root, or as root: " PS__ADVICE_BPF
 
-/* The capabilities that are asked for since Linux 5.8, and before. */
+/* True if the process has the capabilities that Linux asks for: since 5.8, or before. */
 static bool is_capable(void)
 {
 	char status[PS__PROC_STATUS_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bpf(2) makes the maps and the programs, and runs one for a reading. */
+/* Makes the maps and the programs by bpf(2), and runs a program for a reading. */
 #include "backend/bpf.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -8,16 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The licence of the two programs alone: that of this library, or the GPL. */
+/* The licence of the two programs: that of this library, or the GPL. */
 #define LICENCE "Dual BSD/GPL"
 
-/* The kernel gives up loading a program when a signal comes. */
+/* The kernel stops loading a program when a signal comes. */
 #define MOST_TRIES 8
 
-/* A reading gives a program as many words as the tracepoint does, all 0: nothing left the CPU. */
+/* For a reading, the program gets as many words as from the tracepoint, all 0: no task left the
+ * CPU. */
 #define TRACE_WORDS 4
 
-/* The result, or -errno. */
+/* Calls bpf(2). Returns its result, or -errno. */
 static int call_kernel(enum bpf_cmd command, union bpf_attr *attr)
 {
 	int result = -1;
@@ -35,15 +36,15 @@ static uint64_t bpf_address(const void *memory)
 	return (uint64_t)(uintptr_t)memory;
 }
 
-/* The beginning of what the kernel tells about each kind of object, and all of it that was there of
- * programs in Linux 5.12. Older headers lack the last word. */
+/* The beginning of what the kernel tells about every kind of object, and all that Linux 5.12 tells
+ * about programs. Older headers lack the last word. */
 struct object_info {
 	uint32_t type, id;
 	uint64_t others[25];
 	uint64_t recursion_misses;
 };
 
-/* 0, or -errno. What the kernel doesn't know stays 0. */
+/* Returns 0 or -errno. Words that the kernel doesn't know stay 0. */
 static int ask_about(int fd, struct object_info *info)
 {
 	union bpf_attr attr;
@@ -56,8 +57,8 @@ static int ask_about(int fd, struct object_info *info)
 	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
 }
 
-/* 0, or -errno; -EBADF: the program has closed it, and may have opened something else under the
- * number. */
+/* Returns 0 or -errno. -EBADF: the program has closed the descriptor, and may have opened something
+ * else under its number. */
 static int ask_about_own(const struct ps__bpf_object *object, struct object_info *info)
 {
 	int result = ask_about(object->fd, info);
@@ -69,7 +70,8 @@ static int ask_about_own(const struct ps__bpf_object *object, struct object_info
 	return result;
 }
 
-/* Where the kernel doesn't tell, it is taken for the program's. */
+/* True if the descriptor is still the object's. If the kernel doesn't tell, it is assumed to be the
+ * program's. */
 static bool is_object(const struct ps__bpf_object *object)
 {
 	struct object_info info;
@@ -77,7 +79,7 @@ static bool is_object(const struct ps__bpf_object *object)
 	return ask_about_own(object, &info) == 0;
 }
 
-/* bpf(2) says EINVAL of a number that is another file's by now. */
+/* Explains an error of bpf(2), which says EINVAL if the number is another file's now. */
 static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object, const char *what,
                        int error)
 {
@@ -85,7 +87,7 @@ static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object
 	                       error == EINVAL && !is_object(object) ? EBADF : error);
 }
 
-/* result: the new descriptor, or -errno. */
+/* Takes a new descriptor into *object. result: the descriptor, or -errno. */
 static int bpf_adopt(struct ps__bpf_object *object, enum bpf_cmd command, const char *what,
                      int result)
 {
@@ -193,7 +195,8 @@ static int bpf_attach(struct ps__bpf_object *out, const struct ps__bpf_object *p
 	                 call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
-/* The sums have two values for each CPU, and one behind them for reads that failed on any. */
+/* Makes the maps. The sums have two values for each CPU, and one more for failed reads of all
+ * CPUs. */
 static int make_maps(struct ps__bpf_kernel *kernel)
 {
 	size_t values = ps__bpf_failed_key(kernel->cpu_limit) + 1;
@@ -209,7 +212,7 @@ static int make_maps(struct ps__bpf_kernel *kernel)
 	return result;
 }
 
-/* Children are seen before anything is counted. */
+/* The program of new processes is attached before anything is counted, so no child is missed. */
 static int bpf_open_all(struct ps__bpf_kernel *kernel, const bool *is_late)
 {
 	int result = ps__bpf_check_namespace();
@@ -234,7 +237,7 @@ int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late)
 	kernel->events = kernel->sums = kernel->pids = none;
 	kernel->switch_program = kernel->child_program = none;
 	kernel->switch_link = kernel->child_link = none;
-	/* Whole cache lines: each CPU writes to its own. */
+	/* Whole cache lines, because each CPU writes to its own value. */
 	kernel->words = (ps__bpf_known_word(kernel->event_count) + 7) & ~(size_t)7;
 	int result = bpf_open_all(kernel, is_late);
 	if (result != PS_OK)
@@ -281,7 +284,7 @@ int ps__bpf_set_event(const struct ps__bpf_kernel *kernel, int cpu, size_t event
 	                  &value, "an event");
 }
 
-/* Nothing else is counted yet, so the bytes beside it are 0, and stay so. */
+/* No other process is counted yet, so the other bytes of the value are 0. */
 int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid)
 {
 	unsigned char bytes[PS__BPF_BYTES] = {0};
@@ -327,7 +330,7 @@ int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *word
 	                  : PS_OK;
 }
 
-/* 0, or -errno. */
+/* Adds a program's misses. Returns 0 or -errno. */
 static int add_misses(const struct ps__bpf_object *program, uint64_t *misses)
 {
 	struct object_info info;
@@ -343,8 +346,8 @@ static int explain_check(int result)
 	return result < 0 ? ps__bpf_explain(BPF_OBJ_GET_INFO_BY_FD, "a reading", -result) : PS_OK;
 }
 
-/* Another map may have more bytes than the words have room for, and another program may do
- * anything. A program without its link doesn't run. */
+/* A map of the user's could have more bytes than the words have room for, and a program of the
+ * user's could do anything. A program without its link doesn't run. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel)
 {
 	const struct ps__bpf_object *objects[] = {&kernel->sums, &kernel->switch_program,

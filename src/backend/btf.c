@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's description of its own types (BTF): where in a struct a member is. A header is
- * followed by all types, one after the other, each as long as its kind says; names are in a block
- * of strings.
+ * Reads the kernel's description of its own types (BTF), to find the offset of a struct's member.
+ * The format: a header; then all types, one after the other, whose length depends on the kind; and
+ * a block of strings with the names.
  */
 #include "backend/bpf.h"
 #include "base/error.h"
@@ -14,13 +14,13 @@
 #include <linux/btf.h>
 #include <string.h>
 
-/* Today's have some megabytes. */
+/* Current descriptions have some megabytes. */
 #define MOST_BYTES ((size_t)256 << 20)
 
-/* Structs without a name are nested so deep at most. */
+/* Deepest nesting of structs without a name. */
 #define MOST_DEPTH 4
 
-/* Later than the oldest header that this is compiled with. */
+/* Kinds that the oldest supported headers lack. */
 #define KIND_DECL_TAG 17
 #define KIND_ENUM64   19
 #define KINDS         20
@@ -34,7 +34,7 @@ struct blocks {
 	struct block types, names;
 };
 
-/* False if it would be beyond the end. */
+/* False if the bytes are beyond the end. */
 static bool btf_copy(struct block block, size_t at, void *out, size_t size_bytes)
 {
 	if (at > block.size_bytes || block.size_bytes - at < size_bytes)
@@ -51,7 +51,7 @@ static bool is_name(const struct blocks *blocks, size_t at, const char *name)
 	       memcmp(blocks->names.bytes + at, name, length) == 0;
 }
 
-/* A type of each kind is followed by a fixed part, and by one for each of its members. */
+/* Returns the size of what follows a type: a fixed part, and a part for each of its members. */
 static size_t size_behind(const struct btf_type *type)
 {
 	static const size_t fixed[KINDS] = {[BTF_KIND_INT] = sizeof(uint32_t),
@@ -75,7 +75,8 @@ static bool is_composed(const struct btf_type *type)
 	       BTF_INFO_KIND(type->info) == BTF_KIND_UNION;
 }
 
-/* Where a type is, by its number, or else a struct by its name; SIZE_MAX: there is none. */
+/* Returns the offset of a type, found by its number, or of a struct, found by its name if name
+ * isn't NULL. SIZE_MAX: there is none. */
 static size_t find_type(const struct blocks *blocks, uint32_t number, const char *name)
 {
 	struct btf_type type;
@@ -94,7 +95,8 @@ static size_t find_type(const struct blocks *blocks, uint32_t number, const char
 	return SIZE_MAX;
 }
 
-/* In bytes, or -1. Members of a struct without a name are those of the struct around it. */
+/* Returns a member's offset in bytes, or -1. Members of a struct without a name belong to the
+ * struct around it. */
 static long find_member(const struct blocks *blocks, size_t at, const char *name, int depth)
 {
 	struct btf_type type;
@@ -145,8 +147,8 @@ long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const 
 	return find_member(&blocks, find_type(&blocks, 0, type), member, 0);
 }
 
-/* The header tells how much there is. NULL with an errno. Outside of malloc, which would keep the
- * megabytes for the program, whose forks would copy them. */
+/* Reads as many bytes as the header tells. NULL, with an errno, on failure. Not in malloc's memory:
+ * the program would keep the megabytes, and its forks would copy them. */
 static unsigned char *read_btf(int fd, size_t *size_bytes)
 {
 	struct btf_header header = {0};

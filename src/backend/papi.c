@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PAPI backend's vtable. Totals are PAPI's own values, which begin at 0 at each PAPI_start; so
- * the set begins anew at each start. The user may reset the PAPI set as well: what was counted
- * until then is kept and added from then on, and the count that fell is flagged.
+ * The PAPI backend's vtable. Totals are PAPI's own values, which begin at 0 at each PAPI_start. So
+ * the set's totals also begin anew at each start. The user may also reset the PAPI set: then the
+ * count until the reset is kept in `before` and added from then on, and went_back is set.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
@@ -17,9 +17,9 @@
 struct papi_backend {
 	struct ps__backend base;
 	struct ps__papi *papi;
-	long long *values; /* for one PAPI_read; after PAPI_stop the final ones */
-	uint64_t *before;  /* of each event: counted before it was reset, since the start */
-	bool has_before;   /* not all of them are 0 */
+	long long *values; /* result of one PAPI_read; after PAPI_stop the final values */
+	uint64_t *before;  /* by event: what was counted before resets since the start */
+	bool has_before;   /* some of `before` aren't 0 */
 	bool has_final;    /* PAPI_stop has filled values */
 };
 
@@ -46,7 +46,7 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 	snprintf(backend->why_path, sizeof backend->why_path,
 	         "the set is PAPI's: PAPI_read chooses how it reads");
 	backend->spare = self->papi->most_events;
-	/* One group, of which PAPI tells no times. */
+	/* One group. PAPI tells no times for it. */
 	for (size_t event = 0; event < count; event++)
 		backend->group_of[event] = events[event].unsupported ? PS__NO_GROUP : 0;
 	backend->instances = 1;
@@ -64,8 +64,8 @@ static __attribute__((cold)) int explain_count(const struct ps__papi *papi, int 
 	                papi->id, count, papi->count);
 }
 
-/* PAPI would crash if it isn't initialised, and writes as many values as the set has events: both
- * are looked at first. */
+/* Checks two things first: PAPI would crash if it isn't initialised, and it writes as many values
+ * as the set has events now. */
 static inline int papi_check_set(const struct ps__papi *papi)
 {
 	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))
@@ -74,7 +74,8 @@ static inline int papi_check_set(const struct ps__papi *papi)
 	return __builtin_expect(count == (int)papi->count, 1) ? PS_OK : explain_count(papi, count);
 }
 
-/* A number that was given to another set: its counts are nobody's here. */
+/* Refuses a PAPI set that was given the number of a destroyed one: its counts don't belong to this
+ * set. */
 static int papi_check_identity(const struct ps__papi *papi)
 {
 	bool changed = false;
@@ -88,8 +89,8 @@ static int papi_check_identity(const struct ps__papi *papi)
 	                papi->id);
 }
 
-/* A total is smaller than it was: reset, or an estimate that was corrected. Of what was counted at
- * the last look the share of this run is `last`. */
+/* Handles a total that is smaller than before: a reset, or an estimate that was corrected. last:
+ * what this run had counted at the last read. */
 static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t event,
                                               uint64_t value, uint64_t last)
 {
@@ -106,7 +107,7 @@ static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t 
 	return PS_OK;
 }
 
-/* totals holds what was read last. */
+/* Reads the totals. `totals` holds those of the last read. */
 static int papi_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct papi_backend *self = papi_self_of(backend);
@@ -131,13 +132,13 @@ static int papi_read(struct ps__backend *backend, size_t instance, uint64_t *tot
 	return result;
 }
 
-/* No count: what PAPI has not written is told by it. */
+/* A value that is no count. It shows which values PAPI has not written. */
 #define UNWRITTEN UINT64_C(0xb5c0fbcfec4d3b2f)
 
 /*
- * PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of
- * them again. Behind them is room for as many events as a PAPI set can have, so that their number
- * need not be asked for before: it shows in what was written.
+ * PAPI writes to the totals directly. The set notices a total that fell, and then calls read. After
+ * the totals there is room for as many events as a PAPI set can have. So their number needn't be
+ * asked for before: the written values show it.
  */
 static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
@@ -160,7 +161,8 @@ static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t instance
 	return __builtin_expect(is_as_it_was, 1) ? PS_OK : PS__NOT_DIRECT;
 }
 
-/* PAPI runs it already. Its counts since PAPI_start are new, or were there before. */
+/* Takes over a set that PAPI runs already. Its counts since PAPI_start are kept as new counts; or
+ * they become the baseline. */
 static int papi_take_over(struct papi_backend *self)
 {
 	struct ps__papi *papi = self->papi;
@@ -176,7 +178,7 @@ static int papi_take_over(struct papi_backend *self)
 	return PS_OK;
 }
 
-/* After the counters are started the code is looked at, and nothing else is done. */
+/* Calls PAPI_start. After it only the code is checked, because anything else would be counted. */
 static int papi_start_anew(const struct papi_backend *self)
 {
 	int code = ps__papi_calls.start(self->papi->id);
@@ -225,7 +227,7 @@ static int papi_stop(struct ps__backend *backend)
 	if (result != PS_OK)
 		return result;
 	int code = ps__papi_calls.stop(id, self->values);
-	/* The user has stopped it: PAPI has kept the final counts. */
+	/* The user has stopped it already. PAPI has kept the final counts. */
 	if (code == PS_ENOTRUN)
 		code = ps__papi_calls.read(id, self->values);
 	if (code < 0)
@@ -234,7 +236,7 @@ static int papi_stop(struct ps__backend *backend)
 	return PS_OK;
 }
 
-/* Nothing of PAPI's is released: the event set is the user's. */
+/* Releases nothing of PAPI's: the event set belongs to the user. */
 static void papi_close(struct ps__backend *backend, bool abandon)
 {
 	struct papi_backend *self = papi_self_of(backend);

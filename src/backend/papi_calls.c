@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real PAPI behind the seam; the one file of the library that sees papi.h. Without PAPI the
- * table is empty. */
+/* The real PAPI behind the seam. This is the only file of the library that includes papi.h. Without
+ * PAPI the table is empty. */
 #include "backend/papi_calls.h"
 
 #include "base/cancel.h"
@@ -72,7 +72,7 @@ static int calls_component_info(int component, struct ps__papi_component_info *o
 	return PAPI_OK;
 }
 
-/* PAPI's answer may be positive. */
+/* PAPI_get_opt's result may be positive. */
 static int calls_get_option(int set, enum ps__papi_option option, long *out)
 {
 	static const int numbers[] = {
@@ -83,7 +83,7 @@ static int calls_get_option(int set, enum ps__papi_option option, long *out)
 	PAPI_option_t value;
 
 	memset(&value, 0, sizeof value);
-	/* Each of the union's structures holds the set; not at the same place. */
+	/* Each structure of the union holds the set, but at different places. */
 	switch (option) {
 	case PS__PAPI_OPTION_TID:
 		value.attach.eventset = set;
@@ -115,8 +115,8 @@ static int calls_get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
-/* These open and close files, and a thread that is cancelled there leaves PAPI locked. PAPI_read
- * doesn't, and is called often. */
+/* These calls open and close files. A thread that is cancelled there would leave PAPI locked.
+ * PAPI_read isn't protected: it opens no file, and is called often. */
 static int calls_initialize(void)
 {
 	int cancel = ps__cancel_hold();
@@ -125,7 +125,7 @@ static int calls_initialize(void)
 	ps__cancel_release(cancel);
 	if (version == PAPI_VER_CURRENT)
 		return PAPI_OK;
-	/* A positive number is the version of another library than that of the header. */
+	/* A positive number is the version of the library, which differs from the header's. */
 	return version > 0 ? PAPI_EINVAL : version;
 }
 

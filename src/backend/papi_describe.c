@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Describes a PAPI event set: its events' names, what it counts (a thread, a CPU, a package), and
- * whether that has changed. PAPI is asked when the set is wrapped, and a little at each start;
- * never in a reading.
+ * Describes a PAPI event set: the names of its events, what it counts (a thread, a CPU, a package),
+ * and whether that has changed. PAPI is asked when the set is wrapped, and for a little at each
+ * start, but not in a reading.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
@@ -16,13 +16,14 @@
 /* PAPI_event_code_to_name cuts names at this length. */
 #define PAPI_NAME_CUT 127
 
-/* The bits of PAPI_state that don't come and go with counting. */
+/* The bits of PAPI_state that don't change when counting starts or stops. */
 #define LASTING_STATE (PS__PAPI_MULTIPLEXING | PS__PAPI_ATTACHED | PS__PAPI_CPU_ATTACHED)
 
-/* Components of more are few, and their events dear to read. */
+/* Room is kept for at most this many events. Few components can have more, and their events are
+ * slow to read. */
 #define MOST_ROOM 4096
 
-/* A revision keeps the interface. */
+/* Different revisions have the same interface. */
 #define VERSION_MASK 0xffff0000u
 
 int ps__papi_fail(int id, const char *call, int code)
@@ -71,7 +72,7 @@ void ps__papi_free(struct ps__papi *papi)
 
 static int describe_allocate(struct ps__papi *papi, size_t count)
 {
-	/* One more, so that an empty set has its vectors, too. */
+	/* One more, so that an empty set has vectors, too. */
 	papi->codes = ps__os_calloc(count + 1, sizeof *papi->codes);
 	papi->again = ps__os_calloc(count + 1, sizeof *papi->again);
 	papi->course = ps__os_calloc(count + 1, sizeof *papi->course);
@@ -105,7 +106,7 @@ static int describe_read_option(int id, enum ps__papi_option option, const char 
 	return result < 0 ? ps__papi_fail(id, call, result) : PS_OK;
 }
 
-/* Finds out what the set counts. PAPI_state tells which questions are allowed. */
+/* Finds out what the set counts. PAPI_state tells which options may be asked for. */
 static int describe_read_target(int id, int state, struct ps__target *out)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
@@ -136,7 +137,8 @@ static int describe_read_state(int id, int *out)
 	return PS_OK;
 }
 
-/* PAPI 7.0 takes these questions for a set only once a first event has given it a component. */
+/* Reads granularity and inheritance. PAPI 7.0 tells these only after a first event has given the
+ * set a component. */
 static int describe_read_manner(struct ps__papi *papi)
 {
 	long inherit = 0;
@@ -170,7 +172,7 @@ static enum ps__papi_course describe_course_of(const struct ps__papi *papi,
 	return PS__PAPI_FREE;
 }
 
-/* The place of a CPU in the list, which grows if it is a new one. */
+/* Returns the place of a CPU in the list, and adds it if it is new. */
 static uint32_t describe_find_place(struct ps__papi *papi, int cpu)
 {
 	for (size_t place = 0; place < papi->place_count; place++) {
@@ -195,7 +197,8 @@ static int describe_name_event(struct ps__papi *papi, size_t index,
 	return papi->events[index].name ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
-/* PAPI leaves out its default PMU, and the user may have added the name with it. */
+/* Notes the name with PAPI's default PMU: PAPI leaves that out, but the user may have added the
+ * event with it. */
 static int describe_name_as_added(struct ps__event *event, const char *component)
 {
 	char full[PS__PAPI_TEXT + PS__PAPI_TEXT];
@@ -207,7 +210,7 @@ static int describe_name_as_added(struct ps__event *event, const char *component
 	return event->written ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
-/* Which spaces are counted, and the unit that follows from the name. */
+/* Sets whether the kernel is excluded, and the unit. */
 static void describe_space(struct ps__event *event, const char *units, bool excludes_kernel)
 {
 	bool is_clock = ps__papi_is_clock(event->name);
@@ -215,7 +218,7 @@ static void describe_space(struct ps__event *event, const char *units, bool excl
 	snprintf(event->unit, sizeof event->unit, "%.31s", is_clock && !*units ? "ns" : units);
 	event->user_only = excludes_kernel && !is_clock;
 	event->kernel_side = ps__papi_is_kernel_side(event->name);
-	/* PAPI would give a 0 that nobody counted. */
+	/* PAPI would return 0, though nobody counted. */
 	event->unsupported = event->user_only && event->kernel_side;
 }
 
@@ -276,8 +279,9 @@ static int describe_check_component(struct ps__papi *papi, struct ps__papi_compo
 	                out->name, out->disabled_reason, ps__papi_instead(out->name));
 }
 
-/* Events of packages, or of CPUs that their names give, count there, wherever the set's thread is.
- * One that has no place of its own, as of the whole machine, goes with the first that has. */
+/* Attaches the set to the first place, if events name packages or CPUs: such events count there,
+ * wherever the set's thread is. An event without a place of its own, such as one of the whole
+ * machine, belongs to the first place. */
 static void describe_settle_places(struct ps__papi *papi)
 {
 	if (papi->place_count)
@@ -304,7 +308,8 @@ static int describe_events(struct ps__papi *papi)
 	return result;
 }
 
-/* Looks at all components: the set's number may be given to a set of another one. */
+/* Looks at all components, because PAPI may give the set's number to a set of another component
+ * later. */
 static int describe_find_most_events(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count(), most = 0;
@@ -366,7 +371,7 @@ int ps__papi_describe(struct ps__papi **out, int id)
 
 static bool describe_is_other_target(const struct ps__papi *papi, const struct ps__target *target)
 {
-	/* Events of packages have put theirs in its place. */
+	/* describe_settle_places has replaced the target by the events' places. */
 	if (papi->place_count)
 		return false;
 	return papi->target.kind != target->kind || papi->target.tid != target->tid ||

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI's names of the kernel's software events. PAPI doesn't tell an event's attributes, so its
- * name and the set's domain say whether the kernel is counted.
+ * PAPI's names for the kernel's software events. PAPI doesn't tell an event's attributes, so the
+ * event's name and the set's domain have to tell whether the kernel is counted.
  */
 #include "backend/papi_set.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* They count nanoseconds, and no domain keeps them from going on. */
+/* Events that count nanoseconds. They go on in every domain. */
 static const char *const clocks[] = {"TASK-CLOCK", "TASK_CLOCK", "CPU-CLOCK", "CPU_CLOCK", NULL};
 
-/* They happen in the kernel: in user space alone they are 0 for ever. */
+/* Events that happen in the kernel: in user space alone they are always 0. */
 static const char *const kernel_side[] = {"CONTEXT-SWITCHES", "CONTEXT_SWITCHES", "CS",
                                           "CPU-MIGRATIONS",   "CPU_MIGRATIONS",   "MIGRATIONS",
                                           "CGROUP-SWITCHES",  "CGROUP_SWITCHES",  NULL};
 
-/* The name without its PMU and the kernel's prefix: perf::PERF_COUNT_SW_CPU_CLOCK:u=1 begins with
- * CPU_CLOCK then. */
+/* True if the list has the name, without its PMU and the kernel's prefix. For example,
+ * perf::PERF_COUNT_SW_CPU_CLOCK:u=1 then begins with CPU_CLOCK. */
 static bool papi_names_has(const char *name, const char *const *list)
 {
 	const char *pmu_end = strstr(name, "::");
@@ -43,7 +43,8 @@ bool ps__papi_is_kernel_side(const char *name)
 	return papi_names_has(name, kernel_side);
 }
 
-/* A modifier of libpfm4's: ":k", ":k=1" and ":k=0". A unit mask may begin with its letter. */
+/* Finds a modifier of libpfm4: ":k", ":k=1" or ":k=0". A unit mask that begins with the same letter
+ * isn't one. */
 static bool papi_names_find(const char *name, char letter, bool *is_on)
 {
 	for (const char *at = strchr(name, ':'); at; at = strchr(at + 1, ':')) {
@@ -55,7 +56,7 @@ static bool papi_names_find(const char *name, char letter, bool *is_on)
 	return false;
 }
 
-/* ":u=1" and ":u=0" leave the kernel to the domain: PAPI 7.0 was tried with each. */
+/* With ":u=1" and ":u=0" the domain decides about the kernel; each was tried with PAPI 7.0. */
 bool ps__papi_excludes_kernel(const char *name, bool is_domain_of_user)
 {
 	bool is_on;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where an event of a PAPI component counts. PAPI doesn't say it: what is known is the component,
- * and that names of events hold a package ("PACKAGE1"), a powercap zone ("ZONE0"), or a CPU
+ * Finds where an event of a PAPI component counts. PAPI doesn't tell this. What is known is the
+ * component, and that some names have a package ("PACKAGE1"), a powercap zone ("ZONE0"), or a CPU
  * (":cpu=16").
  */
 #include "backend/papi_set.h"
@@ -34,7 +34,8 @@ static int papi_scope_is_of_package(int cpu, void *context)
 	return 1;
 }
 
-/* The first CPU of a package, by the number that the system gives it; -1 if there is none. */
+/* Returns the first online CPU of a package, which is named by the system's number; -1 if there is
+ * none. */
 static int papi_scope_first_cpu_of(long package)
 {
 	struct search search = {.package = package, .cpu = -1};
@@ -45,7 +46,7 @@ static int papi_scope_first_cpu_of(long package)
 	return search.cpu;
 }
 
-/* The number that follows a word in a name; -1 if the word isn't there. */
+/* Returns the number that follows a word in a name; -1 if there is none. */
 static long papi_scope_number_after(const char *name, const char *word)
 {
 	for (const char *at = strstr(name, word); at; at = strstr(at + 1, word)) {
@@ -57,7 +58,8 @@ static long papi_scope_number_after(const char *name, const char *word)
 	return -1;
 }
 
-/* A zone's file names its package ("package-1", "package-1-die-0"); psys is the whole machine's. */
+/* Returns the scope of a powercap zone. Its file names its package ("package-1",
+ * "package-1-die-0"); the zone psys is the whole machine. */
 static struct ps__papi_scope papi_scope_of_zone(const char *event)
 {
 	struct ps__papi_scope scope = {.scope = PS_SCOPE_MACHINE, .cpu = -1};
@@ -79,8 +81,8 @@ static struct ps__papi_scope papi_scope_of_rapl(const char *event)
 	                               .cpu = package < 0 ? -1 : papi_scope_first_cpu_of(package)};
 }
 
-/* The kernel's name for a PMU of libpfm4: "skx_unc_imc0::" is uncore_imc_0, "rapl::" is power,
- * "amd64_fam17h_l3::" is amd_l3. False if it can't be told. */
+/* Translates a PMU's name from libpfm4's to the kernel's: "skx_unc_imc0::" is uncore_imc_0,
+ * "rapl::" is power, "amd64_fam17h_l3::" is amd_l3. False if it can't. */
 static bool papi_scope_kernel_name(const char *event, char *out, size_t size_bytes)
 {
 	const char *end = strstr(event, "::"), *unit = strstr(event, "unc_");
@@ -104,7 +106,7 @@ static bool papi_scope_kernel_name(const char *event, char *out, size_t size_byt
 	return true;
 }
 
-/* A PMU of the uncore covers what its cpumask tells; a package otherwise. */
+/* Returns the scope of an uncore event: what its PMU's cpumask tells, otherwise a package. */
 static struct ps__papi_scope papi_scope_of_uncore(const char *event)
 {
 	struct ps__papi_scope scope = {.scope = PS_SCOPE_PACKAGE,
