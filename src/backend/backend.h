@@ -56,8 +56,7 @@ struct ps__target {
 	 * Without a list of CPUs: instance r is that of root r. */
 	const pid_t *roots;
 	size_t root_count;
-	/* Clocks to open, ordered by root; owned by the set. For a PROCESS without a list of
-	 * CPUs */
+	/* Clocks to open, by root; owned by the set. For a PROCESS without a list of CPUs */
 	const struct ps__clock_place *clocks;
 	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
@@ -178,37 +177,31 @@ struct ps__backend {
 	size_t instances;
 	size_t groups;      /* in each instance */
 	uint32_t *group_of; /* by event; owned by the backend */
-	/* By group: it counts with the hardware, and may have to wait for it; owned by the
-	 * backend */
+	/* By group: it uses hardware counters, and may have to wait; owned by the backend */
 	bool *is_hardware;
 	/* Instance 0's totals when it was opened (those of other instances are 0); with PAPI, the
 	 * totals when it was started. Owned by the backend */
 	uint64_t *origin;
 	enum ps_read_path read_path;
 	char why_path[256]; /* why the path isn't a cheaper one; "" if it is the cheapest */
-	/* Words that read_direct may write to after the totals, beyond the one that is always
-	 * there */
+	/* Words after the totals that read_direct may write to, beyond the first */
 	size_t spare;
-	/* Totals can fall without a reset: differences, estimates. The backend itself looks for
-	 * resets */
+	/* Totals can fall: differences, estimates. The backend itself looks for resets */
 	bool may_fall;
 	bool interrupted; /* set by read: counting was off for some time. The set clears it */
-	/* Set by read: something else reset a counter, which is counted again from there. The set
-	 * clears it */
+	/* Set by read: a counter was reset, and is counted from there. The set clears it */
 	bool went_back;
 	/* Set by read: some counts of the process are missing, or may be. Never cleared */
 	bool has_gaps;
 	/* The events count since they were opened; the first start enables nothing */
 	bool counts_when_open;
 	/* The thread whose end made open fail; 0: none. PS__LOST_LEADER: a group's leader ended
-	 * with another thread, with which the counted thread had exchanged its events, as Linux
-	 * does */
+	 * with another thread, because Linux had exchanged the events of the two threads */
 	pid_t ended_tid;
 	/* By instance: nanoseconds for which the task was on the instance's CPU, at the last read.
 	 * NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
-	/* Values of the clocks at the last read_clocks, for a target that has them. Owned by the
-	 * backend */
+	/* The clocks at the last read_clocks, for a target that has them. The backend's */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
 	/* Noted by the perf backend; CLOCK_MONOTONIC */
@@ -221,8 +214,7 @@ struct ps__backend {
 
 /* Makes a backend that uses perf_event_open directly. NULL if out of memory. */
 struct ps__backend *ps__perf_create(void);
-/* Makes a backend for a process, which a BPF program counts at each context switch. NULL if out of
- * memory. */
+/* Makes a backend for a process, which a BPF program counts. NULL if out of memory. */
 struct ps__backend *ps__bpf_create(void);
 
 /*

@@ -143,8 +143,7 @@ static int find_fd(const struct ps__group *group, uint32_t event)
 	return group->members[place].fd;
 }
 
-/* Puts an instance's descriptors into the map of events. An entry that stays empty would make the
- * read fail. */
+/* Puts an instance's descriptors into the map of events. If an entry is empty, its read fails. */
 static int set_events(const struct ps__bpf *bpf, size_t instance)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)bpf->perf;
@@ -162,8 +161,7 @@ static int set_events(const struct ps__bpf *bpf, size_t instance)
 }
 
 /* Runs the program on the instance's CPU, and reads the CPU's words. PS_PARTIAL: the CPU is
- * offline. Then no copy can be made, but nothing writes to the words themselves, so they are
- * read. */
+ * offline; no copy can be made, but nothing writes to the words then, so they are read. */
 static int look_at(struct ps__bpf *bpf, size_t instance)
 {
 	size_t cpu = (size_t)bpf->cpus[instance];
@@ -250,8 +248,8 @@ static int bpf_stop(struct ps__backend *backend)
 	return bpf->perf->ops->stop(bpf->perf);
 }
 
-/* True if the clock stood still since the last read, because the CPU was offline. until_ns: a time
- * before the words were read. */
+/* True if the clock stood still because the CPU was offline. until_ns: before the words were
+ * read. */
 static bool has_stood_still(struct clock *clock, uint64_t enabled_ns, uint64_t until_ns)
 {
 	int64_t passed = (int64_t)(until_ns - clock->at_ns);
@@ -312,8 +310,7 @@ static int bpf_read(struct ps__backend *backend, size_t instance, uint64_t *tota
 	return instance + 1 == backend->instances ? look_for_failures(bpf) : PS_OK;
 }
 
-/* Pausing is refused: a paused leader's counter goes on for its group, and the program would read
- * it. */
+/* Pausing is refused: a paused leader's counter goes on, and the program would read it. */
 static int bpf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 {
 	(void)event;

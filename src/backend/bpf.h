@@ -41,8 +41,7 @@ static inline size_t ps__bpf_sum_word(size_t event)
 	return ps__bpf_known_word(event) + 3;
 }
 
-/* A byte for each pid says whether the process is counted. A value of the map has PS__BPF_BYTES of
- * them. */
+/* A byte for each pid says if the process is counted. A map's value has PS__BPF_BYTES of them. */
 #define PS__BPF_BYTES      64
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */

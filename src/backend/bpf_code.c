@@ -152,8 +152,7 @@ static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int nu
 }
 
 /* Reads an event. If it is late, the kernel counts a context switch after the program has run: what
- * the count grew by since then belongs to the task that left last. Its times are like those of
- * other events. */
+ * the count grew by belongs to the task that left last. Its times are like other events'. */
 static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel, size_t event,
                        bool is_late)
 {

@@ -14,8 +14,7 @@
 /* The kernel stops loading a program when a signal comes. */
 #define MOST_TRIES 8
 
-/* For a reading, the program gets as many words as from the tracepoint, all 0: no task left the
- * CPU. */
+/* For a reading the program gets as many words as from the tracepoint, all 0: no task left. */
 #define TRACE_WORDS 4
 
 /* Calls bpf(2). Returns its result, or -errno. */
@@ -70,8 +69,7 @@ static int ask_about_own(const struct ps__bpf_object *object, struct object_info
 	return result;
 }
 
-/* True if the descriptor is still the object's. If the kernel doesn't tell, it is assumed to be the
- * program's. */
+/* True if the descriptor is still the object's. False also if the kernel doesn't tell. */
 static bool is_object(const struct ps__bpf_object *object)
 {
 	struct object_info info;
@@ -195,8 +193,7 @@ static int bpf_attach(struct ps__bpf_object *out, const struct ps__bpf_object *p
 	                 call_kernel(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
-/* Makes the maps. The sums have two values for each CPU, and one more for failed reads of all
- * CPUs. */
+/* Makes the maps. The sums have two values for each CPU, and one for failed reads of all CPUs. */
 static int make_maps(struct ps__bpf_kernel *kernel)
 {
 	size_t values = ps__bpf_failed_key(kernel->cpu_limit) + 1;

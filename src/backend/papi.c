@@ -74,8 +74,7 @@ static inline int papi_check_set(const struct ps__papi *papi)
 	return __builtin_expect(count == (int)papi->count, 1) ? PS_OK : explain_count(papi, count);
 }
 
-/* Refuses a PAPI set that was given the number of a destroyed one: its counts don't belong to this
- * set. */
+/* Refuses a PAPI set that has a destroyed one's number: its counts don't belong to this set. */
 static int papi_check_identity(const struct ps__papi *papi)
 {
 	bool changed = false;

@@ -19,8 +19,7 @@
 /* The bits of PAPI_state that don't change when counting starts or stops. */
 #define LASTING_STATE (PS__PAPI_MULTIPLEXING | PS__PAPI_ATTACHED | PS__PAPI_CPU_ATTACHED)
 
-/* Room is kept for at most this many events. Few components can have more, and their events are
- * slow to read. */
+/* The most events to keep room for. Few components can have more, and those are slow to read. */
 #define MOST_ROOM 4096
 
 /* Different revisions have the same interface. */
@@ -137,8 +136,8 @@ static int describe_read_state(int id, int *out)
 	return PS_OK;
 }
 
-/* Reads granularity and inheritance. PAPI 7.0 tells these only after a first event has given the
- * set a component. */
+/* Reads granularity and PAPI_INHERIT. PAPI 7.0 tells them only when a first event has given the set
+ * a component. */
 static int describe_read_manner(struct ps__papi *papi)
 {
 	long inherit = 0;
@@ -308,8 +307,7 @@ static int describe_events(struct ps__papi *papi)
 	return result;
 }
 
-/* Looks at all components, because PAPI may give the set's number to a set of another component
- * later. */
+/* Looks at all components: PAPI may give the set's number to a set of another component. */
 static int describe_find_most_events(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count(), most = 0;

@@ -34,8 +34,7 @@ static int papi_scope_is_of_package(int cpu, void *context)
 	return 1;
 }
 
-/* Returns the first online CPU of a package, which is named by the system's number; -1 if there is
- * none. */
+/* Returns the first online CPU of a package (with the system's number for it); -1: none. */
 static int papi_scope_first_cpu_of(long package)
 {
 	struct search search = {.package = package, .cpu = -1};

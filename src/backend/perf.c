@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The perf backend's vtable: groups started, stopped and read, one system call each. */
+/* The perf backend's vtable: starts, stops and reads groups, with one system call for each. */
 #include "backend/perf.h"
 
 #include "backend/perf_user.h"
@@ -37,7 +37,7 @@ static int perf_control(struct ps__perf *perf, const struct ps__group *group, un
 {
 	int fd = group->members[0].fd;
 
-	/* Its CPU is offline: there is nothing to start or stop. */
+	/* The group's CPU is offline: there is nothing to start or stop. */
 	if (fd < 0)
 		return PS_OK;
 	if (ps__perf_is_lost(perf))
@@ -80,7 +80,7 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
 	return result == PS_OK ? last : result;
 }
 
-/* The instance that counts the caller; any if that is only one, or none. */
+/* Returns the instance that counts the caller; 0 if there is only one, or none counts it. */
 static size_t instance_of_caller(const struct ps__perf *perf)
 {
 	const int *cpus = perf->target.instance_cpus;
@@ -89,7 +89,7 @@ static size_t instance_of_caller(const struct ps__perf *perf)
 	if (instances == 1 || perf->target.kind != PS__TARGET_SELF)
 		return 0;
 	int cpu = ps__os_getcpu();
-	/* Most machines number their CPUs without holes. */
+	/* Most machines number their CPUs without gaps. */
 	if (cpu >= 0 && (size_t)cpu < instances && cpus[cpu] == cpu)
 		return (size_t)cpu;
 	while (instance < instances - 1 && cpus[instance] != cpu)
@@ -98,9 +98,9 @@ static size_t instance_of_caller(const struct ps__perf *perf)
 }
 
 /*
- * For every group of every instance. The caller's own instance is started last and stopped first,
- * or else it would count the calls for the others. One that refuses is no reason to leave out the
- * others; the refusal is returned.
+ * Enables or disables every group of every instance. The caller's own instance is started last and
+ * stopped first: otherwise it would count the calls for the other instances. If one refuses, the
+ * others are done nevertheless, and the refusal is returned.
  */
 static int control_instances(struct ps__perf *perf, unsigned long request)
 {
@@ -117,7 +117,7 @@ static int control_instances(struct ps__perf *perf, unsigned long request)
 	return result;
 }
 
-/* A process's clocks go on while its events count. */
+/* A process's clocks are enabled before its events, and disabled after them. */
 static int control_with_clocks(struct ps__perf *perf, unsigned long request)
 {
 	bool enables = request == PERF_EVENT_IOC_ENABLE;
@@ -131,7 +131,8 @@ static int control_with_clocks(struct ps__perf *perf, unsigned long request)
 	return result == PS_OK ? one : result;
 }
 
-/* Most processes have ended when they are stopped: that doesn't wait. */
+/* Enables or disables a process's events several times. There is a pause only between enabling:
+ * most processes have ended when they are stopped. */
 static __attribute__((noinline)) int control_process(struct ps__perf *perf, unsigned long request)
 {
 	int result = control_with_clocks(perf, request);
@@ -167,14 +168,14 @@ static int perf_stop(struct ps__backend *backend)
 	else if (perf->counting)
 		perf->past_ns += perf->base.run.stopped_ns - perf->started_ns;
 	perf->counting = false;
-	/* An exec enables once: what starts these counters again enables them. */
+	/* An exec enables only once: after this stop, perf_start must enable the counters. */
 	perf->target.enables_on_exec = false;
 	ps__perf_note_stop(perf);
 	return result;
 }
 
-/* Enabling brings a group out of the error state, if the hardware has room for it now; and from now
- * on its clock goes. */
+/* Notes that groups are enabled: this takes a group out of the error state if the hardware has room
+ * for it now, and from now on its clock runs. */
 static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
@@ -188,7 +189,7 @@ static void note_enabled(struct ps__perf *perf, uint64_t now)
 	}
 }
 
-/* Notes how long it took to start all instances, and how late each group of a CPU is. */
+/* Notes how long it took to start all instances. A CPU's clocks are compared from now on. */
 static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__os_now_ns();
@@ -210,8 +211,8 @@ static __attribute__((cold, noinline)) int start_enabled(struct ps__perf *perf)
 	return PS_OK;
 }
 
-/* Enabling the counters is the last step, but for a look at the clock: anything after it would
- * be counted. */
+/* Enables the counters as the last step, because code after it would be counted. Only the clock may
+ * be read after it. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -246,7 +247,7 @@ static int perf_read(struct ps__backend *backend, size_t instance, uint64_t *tot
 
 	if (__builtin_expect(result != PS__NOT_DIRECT, 1))
 		return result;
-	/* A group that was in the error state has times to be added from then on. */
+	/* A group was in the error state: from now on its times have to be put together. */
 	perf->instances[instance].direct_fd = -1;
 	perf->instances[instance].direct_user = NULL;
 	if (ps__perf_is_lost(perf))

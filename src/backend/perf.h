@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The internals of the perf backend: groups of perf_event descriptors. Only its own files include
- * this. */
+/* The internals of the perf backend: groups of perf_event descriptors. For its own files only. */
 #ifndef PS_BACKEND_PERF_H
 #define PS_BACKEND_PERF_H
 
@@ -72,8 +71,7 @@ struct ps__group {
 	/* For a CPU target: how long the CPU was seen to be offline, when nothing could be
 	 * counted */
 	uint64_t offline_ns;
-	/* For a CPU target: the enabled time at the last read; it stands still while the CPU is
-	 * offline */
+	/* A CPU target's enabled time at the last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;
 	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
@@ -163,8 +161,7 @@ struct ps__perf {
 /* Returns the size of perf_event_attr that the running kernel knows, in bytes; or -errno, -EPROTO
  * if the kernel doesn't tell it. */
 int ps__perf_ask_attr_size(void);
-/* Returns the same for the sentence about E2BIG; if the kernel doesn't tell it, perfsage's own
- * size. */
+/* Returns the same for the sentence about E2BIG. If the kernel doesn't tell: perfsage's size. */
 uint32_t ps__perf_kernel_attr_size(void);
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
@@ -327,8 +324,7 @@ void ps__perf_close_clocks(struct ps__perf *perf, bool abandon);
 int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request);
 int ps__perf_read_clocks(struct ps__backend *backend);
 
-/* Writes the group that read(2) has put into perf->buffer to times and values, with what is
- * carried. */
+/* Writes the group that is in perf->buffer to times and values, and adds what is carried. */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
                          uint64_t *values);
 
@@ -339,8 +335,8 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 
 /*
  * Handles a group whose CPU went offline: the kernel has taken the group apart, and it counts no
- * longer. Saves what every descriptor counted. Opens the group again if the CPU is back; otherwise
- * the next call tries it.
+ * longer. Saves what every descriptor counted. Opens the group again, now or at a later call, when
+ * the CPU is back.
  */
 void ps__perf_recover(struct ps__perf *perf, struct ps__group *group);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clocks tell how long the tasks of a process were on each CPU, where its events count on any. A
- * clock is a dummy event for a root and a CPU, inherited as the events are. Its running time is
- * that on its CPU. Its enabled time is that on any; but when a task ends elsewhere, the kernel
- * drops what its copy was enabled for since it was on its own CPU.
+ * Clocks measure how long the tasks of a process were on each CPU, if its events count on any CPU.
+ * A clock is a dummy event for a root and a CPU, and is inherited like the events. Its running time
+ * is the time on its CPU. Its enabled time is the time on any CPU. Exception: when a task ends on
+ * another CPU, the kernel drops the enabled time of the task's copy since the task was last on the
+ * clock's CPU.
  *
- * The clocks are opened before the events, enabled before them and disabled after them: so no task
- * has events without all of its root's clocks, and nothing is counted while these stand still.
+ * The clocks are opened before the events, enabled before them, and disabled after them. So no task
+ * has events without all clocks of its root, and nothing is counted while the clocks are off.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -64,7 +65,7 @@ static struct ps__dummy clock_dummy(const struct ps__perf *perf, size_t index)
 	                          root_of(perf, index), perf->base.clocks[index].id};
 }
 
-/* One that refuses is no reason to leave out the others. */
+/* Enables or disables all clocks. If one refuses, the others are done nevertheless. */
 int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 {
 	int result = PS_OK;
@@ -90,8 +91,8 @@ static int clock_read(struct ps__perf *perf, size_t index)
 	return PS_OK;
 }
 
-/* A root's clock for any CPU is its last one. It is read before the others, too: otherwise what a
- * task spent elsewhere could be the time between two reads. */
+/* Reads a root's clocks. If there is one for any CPU, it is the last. It is also read before the
+ * others: otherwise the time between two reads could be taken for time on another CPU. */
 static int clock_read_root(struct ps__perf *perf, size_t first, size_t last)
 {
 	struct ps__clock_time *any = &perf->base.clocks[last];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set's descriptors: whether the kernel takes what the user attaches to them, and a visit of
- * all. */
+/* Checks whether the kernel takes what the user attaches to an event, and visits all descriptors of
+ * a set. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
 
 #include <string.h>
 
-/* Opens the event on the caller, with what is attached to it: 0, or -errno. */
+/* Opens the event on the caller, with filter and program, and closes it. Returns 0 or -errno. */
 static int try_control(const struct ps__event *event)
 {
 	struct ps__event tried = *event;
@@ -26,7 +26,7 @@ static int counter_explain(const struct ps__event *event, int error)
 	return ps__perf_explain(event, target, error, 1);
 }
 
-/* It could be opened when it was added: a refusal is the filter's. */
+/* The event could be opened when it was added. So EINVAL is about the filter. */
 int ps__perf_probe_filter(const struct ps__event *event)
 {
 	int error = -try_control(event);

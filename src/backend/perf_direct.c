@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One read(2) that brings the totals of an instance; descriptors that are perfsage's no more; and
- * totals that another thread looks at, which changes nothing of what is shared with that one. */
+/* Reads the totals of an instance by one read(2); notices descriptors that no longer belong to
+ * perfsage; reads totals for another thread, changing nothing that the counted thread uses. */
 #include "arch/arch.h"
 #include "backend/perf.h"
 #include "base/error.h"
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many members are read onto the stack; larger groups aren't looked at. */
+/* Larger groups aren't peeked at, because the values are read onto the stack. */
 #define MOST_MEMBERS 64
 
-/* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
+/* From then on nothing is read: a read could take bytes out of a pipe of the program's. */
 __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 {
 	perf->losses = PS__PERF_LOST;
@@ -55,8 +55,8 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 	       ps__os_is_event_of(instance->residency_fd, instance->residency_id);
 }
 
-/* A loss may be of another set's, or of a call that is still under way. A recorder's event lives as
- * long as its ring is mapped, whatever becomes of its descriptor. */
+/* A loss may concern another set, or a call that is still in progress. Recorders aren't checked:
+ * their events live as long as their rings are mapped, whatever happens to the descriptors. */
 __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 {
 	uint64_t losses = atomic_load(&ps__os_losses);
@@ -88,7 +88,7 @@ __attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct
 	return ps__fail(PS_ESYS, "'%s': read: %s", name, strerror(error));
 }
 
-/* A group in the error state gives nothing. */
+/* Explains a short read. A group in the error state gives no bytes: PS__NOT_DIRECT. */
 static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t instance,
                                                          ssize_t length)
 {
@@ -98,8 +98,8 @@ static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, 
 	                                                             : PS__NOT_DIRECT;
 }
 
-/* The real read(2) is no call. Behind a system call each return to a caller from before it is
- * predicted wrongly, which costs 8 ns on Zen. */
+/* Reads inline, without a call, if no test has replaced read(2). After a system call the CPU
+ * predicts the returns to earlier callers wrongly, which costs 8 ns on Zen. */
 PS__INLINE ssize_t direct_read(int fd, void *buffer, size_t size_bytes)
 {
 	if (__builtin_expect(ps__os.read == ps__os_real_read, 1)) {
@@ -126,8 +126,9 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 	return refuse_direct(perf, instance, length);
 }
 
-/* The program may put a file of its own under the number at any time, which must not be read: it is
- * looked at under a number that nobody knows. Returns the length, or -1. */
+/* Reads a group's values for another thread. The program may put a file of its own under the
+ * descriptor's number at any time, and that must not be read. So a duplicate is made, whose number
+ * nobody knows, and checked. Returns the length, or -1. */
 static ssize_t direct_peek(const struct ps__member *leader, void *buffer, size_t size_bytes)
 {
 	bool is_real = ps__os.read == ps__os_real_read;
@@ -160,7 +161,7 @@ static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *
 	return PS_OK;
 }
 
-/* Where several groups take turns, the time that each waited is known to the thread alone. */
+/* If several groups take turns, only the counted thread knows how long each waited. */
 int ps__perf_peek(const struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;

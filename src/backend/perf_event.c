@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event opened: what perf_event_open is asked for, and the fall-back to user space. */
+/* Opens one event: fills in its attr, and falls back to user space if no more is permitted. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The records that perf_execs.c looks at. */
+/* Asks for the records that perf_execs.c needs. */
 void ps__perf_watch_execs(struct perf_event_attr *attr)
 {
 	attr->task = 1;
@@ -19,7 +19,8 @@ void ps__perf_watch_execs(struct perf_event_attr *attr)
 	attr->sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
 }
 
-/* So that records can be told from later ones. All members of a group must have the same clock. */
+/* Sets the clock, so that records can be compared with times of CLOCK_MONOTONIC. All members of a
+ * group must have the same clock. */
 static void set_clock(struct perf_event_attr *attr)
 {
 	attr->use_clockid = 1;
@@ -28,8 +29,8 @@ static void set_clock(struct perf_event_attr *attr)
 
 int ps__perf_ask_attr_size(void)
 {
-	/* The largest struct that any kernel looks at. The last byte stands for a field that none
-	 * has. */
+	/* The largest struct that any kernel accepts. Its last byte is set; no kernel has a field
+	 * there. */
 	union {
 		struct perf_event_attr attr;
 		unsigned char bytes[4096];
@@ -54,7 +55,7 @@ uint32_t ps__perf_kernel_attr_size(void)
 	return size_bytes > 0 ? (uint32_t)size_bytes : (uint32_t)sizeof(union ps__attr);
 }
 
-/* For the PMU of one kind of cores. */
+/* Sets the attr for the PMU of one kind of cores, or that of a stand-in. */
 static void event_specialise(struct ps__event *event, struct ps__place place)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -79,7 +80,8 @@ static void event_specialise(struct ps__event *event, struct ps__place place)
 	}
 }
 
-/* The kernel takes a program once for all events of a tracepoint: EEXIST says that it has it. */
+/* Attaches the event's program. The kernel takes a program once for all events of a tracepoint:
+ * EEXIST means that it has the program. */
 static int attach_bpf(int fd, const struct ps__event_control *control)
 {
 	if (!control->has_bpf ||
@@ -98,15 +100,15 @@ static int control_event(int fd, const struct ps__event *event)
 	return attach_bpf(fd, control);
 }
 
-/* The fields that a set decides for all its events. */
+/* Sets the fields that are the same for all events of a set. */
 static void set_up_member(struct perf_event_attr *attr, struct ps__place place, int group_fd)
 {
 	attr->read_format = PS__READ_FORMAT;
-	/* A member counts when its leader does: so one ioctl on the leader starts and stops them
-	 * all. */
+	/* A member counts when its leader does, so one ioctl on the leader starts and stops all of
+	 * them. */
 	attr->disabled = group_fd < 0 && !place.counts_at_once;
-	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error
-	 * state, as a whole. */
+	/* Only a leader can be pinned: the group is on the hardware, or in the error state, as a
+	 * whole. */
 	attr->pinned = attr->pinned && group_fd < 0;
 	attr->exclusive = attr->exclusive && group_fd < 0;
 	attr->inherit = place.inherit;
@@ -136,7 +138,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 		attr->config1 |= place.user_config1;
 	unsigned long flags = place.is_cgroup ? PERF_FLAG_PID_CGROUP : 0;
 	int fd = ps__os_open_event(attr, place.pid, place.cpu, group_fd, flags);
-	/* A 64-bit event that is made of two counters can't be read in user space. */
+	/* An event that takes two counters for its 64 bits can't be read in user space. */
 	if (fd == -EOPNOTSUPP && attr->config1 != config1) {
 		attr->config1 = config1;
 		fd = ps__os_open_event(attr, place.pid, place.cpu, group_fd, flags);
@@ -148,7 +150,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	return error;
 }
 
-/* May the event be restricted to user space, if the kernel may not be counted? */
+/* True if the event may be restricted to user space when the kernel may not be counted. */
 static bool can_fall_back(const struct ps__event *event)
 {
 	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;
@@ -164,8 +166,8 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	limited.attr.exclude_kernel = 1;
 	limited.attr.exclude_hv = 1;
 	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
-	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is
-	 * missing. Of a sampler's event it may be any of its fields. */
+	/* EINVAL: the PMU can't tell user space from the kernel (msr), so the permission is
+	 * missing. For a sampler's event, any of its fields may be the reason. */
 	if (limited_fd < 0)
 		return limited_fd == -EINVAL && !place.as_asked ? -EACCES : limited_fd;
 	event->attr = limited.attr;

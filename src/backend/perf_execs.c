@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs of a process that the kernel does not count. When a program begins that is set-user-ID
- * or set-group-ID, that has capabilities, or that may not be read, Linux takes the events from the
- * task, within its exec. In the rings of the first group's leaders this is to be seen, however
- * short the program runs: the record of the exec (PERF_RECORD_COMM) is followed by that of the
- * events' end (PERF_RECORD_EXIT), with none of the program's code being mapped (PERF_RECORD_MMAP)
- * between them. The events of any other program see its code mapped, before it runs.
+ * Finds programs of a process that the kernel does not count. When a program begins that is
+ * set-user-ID or set-group-ID, has capabilities, or may not be read, Linux removes the events from
+ * the task during its exec. The rings of the first group's leaders show this, however short the
+ * program runs. The record of the exec (PERF_RECORD_COMM) is followed by that of the events' end
+ * (PERF_RECORD_EXIT), and between them there is no record of mapped code (PERF_RECORD_MMAP). For
+ * any other program the code is mapped before it runs, and that is recorded.
  *
- * The leaders are there in any case: watching takes no descriptor and no event more. Where tasks
- * are told apart, the notes of perf_tasks.h have these records, as the leaders write others there
- * that a ring with records of its CPU can't bear.
+ * The leaders exist anyway, so watching takes no extra descriptor and no extra event. If tasks are
+ * kept apart, the notes of perf_tasks.h have these records. The leaders' rings can't be used then,
+ * because leaders also write other records there, and a ring of one CPU allows only one writer.
  */
 #include "backend/perf.h"
 #include "backend/perf_queue.h"
@@ -24,16 +24,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Data pages of a ring, a power of two: some 250 programs that begin, so that who empties it may
- * wait for a CPU for a while. Locked memory is limited for each user, and each rank of a parallel
- * program may have a command of its own that counts it: then smaller ones are better than none. */
+/* Data pages of a ring, a power of two: enough for about 250 programs that begin, so a reader may
+ * wait some time for a CPU. Locked memory is limited for each user, and each rank of a parallel
+ * program may be counted by a command of its own: then a smaller ring is better than none. */
 #define RING_PAGES  32
 #define LEAST_PAGES 4
 
-/* A mapping's record bears the path of its file. */
+/* A mapping's record has the path of its file. */
 #define LARGEST_RECORD (64 + PATH_MAX)
 
-/* A task that is in the midst of an exec. */
+/* A task in an exec: its program has begun, and its code is not mapped yet. */
 struct begun {
 	pid_t pid;
 	pid_t tid;
@@ -41,17 +41,16 @@ struct begun {
 };
 
 struct ps__perf_execs {
-	struct ps__ring *rings; /* for each CPU of the instances */
+	struct ps__ring *rings; /* one for each CPU of the instances */
 	size_t ring_count;
 	struct ps__queue queue;
 	struct begun *begun;
 	size_t begun_count, begun_room;
 	struct ps__uncounted found;
-	bool was_stopped; /* the leaders were off for a while */
+	bool was_stopped; /* the leaders were disabled for some time */
 };
 
-/* All records begin so that are of interest: FORK and EXIT have the parent's pid in the place of
- * the tid. */
+/* How all records of interest begin. FORK and EXIT have the parent's pid in place of the tid. */
 struct task_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -62,7 +61,7 @@ static void execs_note_unknown(struct ps__perf_execs *execs, const char *why)
 {
 	if (!*execs->found.why_unknown)
 		snprintf(execs->found.why_unknown, sizeof execs->found.why_unknown, "%s", why);
-	/* The missing record may be that of the mapped code. */
+	/* Forget all execs: the missing record may be that of the mapped code. */
 	execs->begun_count = 0;
 }
 
@@ -150,9 +149,9 @@ void ps__perf_note_lost_execs(struct ps__perf *perf)
 }
 
 /*
- * A task that moves on may leave an older record in a ring that was looked at already, and a newer
- * one in one that wasn't. So records that are newer than this look wait for the next one: all that
- * precede the others were there in time.
+ * Processes the records by time. A task that moves to another CPU may leave an older record in a
+ * ring that was read already, and a newer one in a ring that wasn't. So records newer than this
+ * look wait for the next one. All records that precede the others were in the rings in time.
  */
 static void execs_take(struct ps__perf *perf)
 {
@@ -208,8 +207,8 @@ static int execs_map_ring(struct ps__ring *ring, int fd)
 	return result;
 }
 
-/* The leaders of the first root have rings; those of the others on the same CPU write there, too.
- * 0, or -errno. */
+/* Maps a leader's ring. Only the first root's leaders have rings; other roots' leaders write to the
+ * ring of their CPU. Returns 0 or -errno. */
 static int connect_leader(struct ps__perf *perf, size_t instance)
 {
 	struct ps__perf_execs *execs = perf->execs;
@@ -236,7 +235,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 {
 	int error = 0;
 
-	/* Without an event that can be counted there is no leader. */
+	/* If no event can be counted, there is no leader. */
 	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.instance_count == 0 ||
 	    perf->base.groups == 0)
 		return PS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explains why the kernel refused an event, in words to act on. The errno alone says little: EACCES
- * has four causes. */
+/* Explains why the kernel refused an event, and says what to do. The errno alone says little:
+ * EACCES has four causes. */
 #include "backend/perf.h"
 #include "base/advice.h"
 #include "base/error.h"
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A filter is at work, as in containers. */
+/* Mode 2 of Seccomp: a filter is active, as in containers. */
 bool ps__perf_has_seccomp_filter(void)
 {
 	char status[PS__PROC_STATUS_BYTES];
@@ -21,7 +21,7 @@ bool ps__perf_has_seccomp_filter(void)
 	return ps__proc_status_number(status, "Seccomp", 10, 0) == 2;
 }
 
-/* CAP_PERFMON, or CAP_SYS_ADMIN, which older kernels ask for. */
+/* True if the process has CAP_PERFMON, or CAP_SYS_ADMIN, which older kernels ask for. */
 static bool has_perfmon(void)
 {
 	char status[PS__PROC_STATUS_BYTES];
@@ -41,8 +41,8 @@ static int explain_seccomp(const struct ps__event *event, int error)
 	    event->name, strerror(error));
 }
 
-/* The meaning of the level depends on the kernel: Debian's refuses all at 3, others take it for
- * 2. */
+/* True if the caller itself may count the event. The level alone doesn't tell this: at 3, Debian's
+ * kernel refuses everything, and other kernels take 3 for 2. */
 static bool is_permitted_on_caller(const struct ps__event *event)
 {
 	struct ps__event tried = *event;
@@ -52,7 +52,7 @@ static bool is_permitted_on_caller(const struct ps__event *event)
 	return fd >= 0;
 }
 
-/* The levels that permit each kind of counting. */
+/* Explains EACCES by the paranoid level that would permit this kind of counting. */
 static int explain_level(const struct ps__event *event, struct ps__target target)
 {
 	long level = 2;
@@ -86,8 +86,8 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		                "CAP_PERFMON: the kernel doesn't let this event be counted, or a "
 		                "security module (SELinux, AppArmor, lockdown) forbids it",
 		                event->name);
-	/* Events that happen in the kernel, and PMUs that can't tell it from user space, have no
-	 * user part to count. */
+	/* An event that happens in the kernel has no user part to count; nor has one whose PMU
+	 * can't tell user space from the kernel. */
 	bool has_user_part = enough == 1 && event->explicit_domain && !event->kernel_side &&
 	                     !event->attr.exclude_user;
 	return ps__fail(PS_EPERM,
@@ -100,7 +100,7 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 
 static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
 {
-	/* The level answers EACCES; EPERM is what seccomp profiles and security modules answer. */
+	/* The paranoid level answers EACCES; seccomp profiles and security modules answer EPERM. */
 	if (error == EPERM && ps__perf_has_seccomp_filter())
 		return explain_seccomp(event, error);
 	return explain_level(event, target);
@@ -158,8 +158,8 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 	    event->name);
 }
 
-/* Explains errors that mean something else for a probe than for other events. PS_OK: it isn't
- * one of those. */
+/* Explains errors that mean something else for a probe than for other events. PS_OK: the error
+ * isn't one of those. */
 static int explain_probe(const struct ps__event *event, int error)
 {
 	bool is_kernel = event->kernel_side;
@@ -190,8 +190,8 @@ static int explain_probe(const struct ps__event *event, int error)
 	return PS_OK;
 }
 
-/* A breakpoint's register is free again when the last copy of its descriptor is closed, and a fork
- * makes copies. */
+/* Explains that no counter is free. A breakpoint's register is freed when the last copy of its
+ * descriptor is closed, and a fork copies descriptors. */
 static int explain_taken(const struct ps__event *event, int error)
 {
 	if (event->attr.type == PERF_TYPE_BREAKPOINT)
@@ -207,8 +207,8 @@ static int explain_taken(const struct ps__event *event, int error)
 	                event->name, strerror(error));
 }
 
-/* EBADF: the folder of no control group; ENOENT: of a hierarchy without perf_event, or one that was
- * removed. */
+/* Explains EBADF: the folder is not a control group's; and ENOENT: the group's hierarchy has no
+ * perf_event, or the group was removed. */
 static int explain_cgroup(const struct ps__event *event, int error)
 {
 	if (error == EBADF)
@@ -224,7 +224,7 @@ static int explain_cgroup(const struct ps__event *event, int error)
 	    event->name);
 }
 
-/* The first word that the kernel doesn't have, of those that the event needs. */
+/* Explains E2BIG: names the first word that the event needs and the kernel's attr lacks. */
 static int explain_attr_size(const struct ps__event *event)
 {
 	static const char *const releases[PS__LATER_CONFIGS] = {"Linux 6.3", "Linux 6.19"};
@@ -304,7 +304,7 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	}
 }
 
-/* Descriptors for the whole set. */
+/* Returns the number of descriptors for the whole set. */
 static size_t count_needed(const struct ps__perf *perf)
 {
 	size_t count = 0;
@@ -314,7 +314,7 @@ static size_t count_needed(const struct ps__perf *perf)
 	count += perf->base.residency_ns != NULL;
 	if (!perf->target.tells_tasks)
 		return count * perf->base.instances;
-	/* And what perf_tasks.h adds. */
+	/* Add the dummies of perf_tasks.h. */
 	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
 }
 
@@ -332,7 +332,7 @@ int ps__perf_open_own_dummy(pid_t tid)
 
 bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error)
 {
-	/* A control group's is no thread but a descriptor. */
+	/* A control group's tid is a descriptor, not a thread. */
 	if (perf->target.kind == PS__TARGET_CGROUP || tid <= 0 ||
 	    (error != ESRCH && error != ENODEV && error != EINVAL))
 		return false;

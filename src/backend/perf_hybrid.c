@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines with several kinds of cores, each with a PMU of its own: which kinds there are. */
+/* Machines with several kinds of cores, each with its own PMU: finds the kinds. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/list.h"

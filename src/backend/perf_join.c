@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups are opened: an event leads one or joins one, on each kind of cores that it is for; then
- * the other instances get the same groups. perf_plan.c says which. */
+/* Opens groups. An event leads or joins a group, on each kind of cores that it is for. Then the
+ * other instances get the same groups. perf_plan.c decides which events are in which group. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "event/attr.h"
 
-/* Where the members of an instance's group are opened. */
+/* Returns what the members of an instance's group are to count. */
 static struct ps__place place_of_group(const struct ps__instance *instance,
                                        const struct ps__group *group)
 {
@@ -23,21 +23,21 @@ static void group_add(struct ps__group *group, size_t event, int fd)
 	    (struct ps__member){.fd = fd, .id = ps__os_event_id(fd), .event = (uint32_t)event};
 }
 
-/* Gives a group its leader. */
+/* Opens an event as a group's leader. */
 static int group_lead(struct ps__perf *perf, const struct ps__instance *instance,
                       struct ps__group *group, size_t event)
 {
 	struct ps__event *what = &perf->events[event];
 	struct ps__place place = place_of_group(instance, group);
 
-	/* Not with sigtrap: its signals would come before the start. */
+	/* An event with sigtrap doesn't count at once: its signals would come before the start. */
 	place.counts_at_once |= group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE &&
 	                        !ps__event_has_flag(what, PS__FLAG_SIGTRAP);
 	int fd = ps__perf_open_settled(what, place, -1);
 	if (fd < 0) {
 		int code = ps__perf_explain_event(perf, event, instance->place.pid, -fd);
 		if (perf->base.ended_tid == PS__LOST_LEADER)
-			perf->base.ended_tid = 0; /* there is none yet */
+			perf->base.ended_tid = 0; /* The group had no leader that could be lost */
 		return code;
 	}
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
@@ -51,7 +51,7 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 	return PS_OK;
 }
 
-/* Opens a group member by member as in the one that was planned. */
+/* Opens a group with the same members as the planned group, `model`. */
 static int group_copy(struct ps__perf *perf, const struct ps__instance *instance,
                       struct ps__group *group, const struct ps__group *model)
 {
@@ -68,7 +68,7 @@ static int group_copy(struct ps__perf *perf, const struct ps__instance *instance
 	return result;
 }
 
-/* The instance in which the groups of a kind are planned; NULL if no instance has it. */
+/* Returns the instance in which groups of a kind are planned; NULL if no instance has it. */
 static struct ps__instance *planning_instance(const struct ps__perf *perf, size_t kind)
 {
 	for (size_t index = 0; index < perf->base.instances; index++) {
@@ -78,8 +78,8 @@ static struct ps__instance *planning_instance(const struct ps__perf *perf, size_
 	return NULL;
 }
 
-/* The instance in which one kind of a group's events is planned; NULL if they are not for this
- * kind, or no instance has it. */
+/* Returns the instance in which a group's events of one kind are planned; NULL if the group's
+ * events are not for this kind, or no instance has it. */
 static struct ps__instance *planning_instance_of(const struct ps__perf *perf, size_t index,
                                                  size_t kind)
 {
@@ -88,7 +88,7 @@ static struct ps__instance *planning_instance_of(const struct ps__perf *perf, si
 	           : NULL;
 }
 
-/* The kind's descriptors of a group in an instance; NULL if they aren't there yet. */
+/* Returns a group's link for one kind in an instance; NULL if it isn't open yet. */
 static struct ps__group *group_find(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {
@@ -99,8 +99,8 @@ static struct ps__group *group_find(const struct ps__perf *perf,
 	return group;
 }
 
-/* A place for them. In a chain each keeps its own totals, so that one that can't be read takes
- * nothing from the sum. */
+/* Makes a link for them. In a chain each link keeps its own totals: if one can't be read, the sum
+ * keeps the link's last totals. */
 static struct ps__group *make_group(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {
@@ -123,7 +123,7 @@ static struct ps__group *make_group(const struct ps__perf *perf,
 	return group;
 }
 
-/* A full PMU answers EINVAL: PS_ENOCNTR. */
+/* Opens an event as a member on one kind. PS_ENOCNTR if the PMU is full (EINVAL), or the group. */
 static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
                      struct ps__group *group, size_t event)
 {
@@ -139,7 +139,7 @@ static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
 	return PS_OK;
 }
 
-/* Takes back an event that joined on the kinds before this one. */
+/* Closes an event that joined on the kinds before `end`. */
 static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
 {
 	for (size_t kind = 0; kind < end; kind++) {
@@ -209,7 +209,7 @@ static int stand_in(struct ps__perf *perf, struct ps__instance *instance, size_t
 	return group_lead(perf, instance, group, event);
 }
 
-/* Opens what planning hasn't opened of a group in an instance. */
+/* Opens the parts of a group that planning hasn't opened in an instance. */
 static int complete_group(struct ps__perf *perf, struct ps__instance *instance, size_t index)
 {
 	bool is_there = false;
@@ -244,9 +244,9 @@ static bool is_mixed(const struct ps__perf *perf, const struct ps__group *group)
 }
 
 /*
- * A software event that joins an enabled leader of another PMU does not count before the task's
- * next switch: Linux 6.18 schedules the joining event's PMU anew, and the leader's PMU not. So
- * another event of the leader's PMU comes, and goes again. doc/measurements has figures.
+ * A software event that joins an enabled leader of another PMU does not count until the task's next
+ * switch: Linux 6.18 schedules only the joining event's PMU anew, not the leader's. So another
+ * event of the leader's PMU is opened, and closed again. doc/measurements has figures.
  */
 static int wake_members(struct ps__perf *perf, const struct ps__instance *instance,
                         const struct ps__group *group)
@@ -260,7 +260,7 @@ static int wake_members(struct ps__perf *perf, const struct ps__instance *instan
 	int fd = ps__perf_open_event(&perf->events[event], place, -1);
 	if (fd >= 0)
 		ps__os.close(fd);
-	/* The task has ended. */
+	/* ESRCH: the task has ended. */
 	if (fd >= 0 || fd == -ESRCH)
 		return PS_OK;
 	return ps__perf_explain_event(perf, event, place.pid, -fd);

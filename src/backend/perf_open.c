@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing all instances of an event set, all or none. */
+/* Opens and closes the instances of an event set: all or none. */
 #include "backend/perf.h"
 #include "backend/perf_user.h"
 #include "base/error.h"
@@ -7,8 +7,8 @@
 #include "event/attr.h"
 #include "store/recording.h"
 
-/* Does a group read have the very shape of the totals, behind its first word? A CPU's must be
- * looked at, see perf.c. */
+/* True if read(2) of a group gives the totals in their final form, after its first word. A CPU's
+ * groups must be checked when they are read: see perf_read.c. */
 static bool is_direct(const struct ps__perf *perf)
 {
 	const struct ps__group *group = &perf->instances[0].groups[0];
@@ -38,9 +38,9 @@ static void find_direct_instances(struct ps__perf *perf)
 }
 
 /*
- * Are the events enabled when they are opened? Those of a process should: what is enabled later may
- * miss copies that are being made (PS__PROCESS_TURNS). Those that tell tasks have no rings by then,
- * and signals must not come before the start.
+ * True if the events are enabled when they are opened. Those of a process should be: an event that
+ * is enabled later may miss copies that are being made (PS__PROCESS_TURNS). Exceptions: with
+ * tells_tasks the events have no rings yet; and signals (sigtrap) must not come before the start.
  */
 static bool counts_when_open(const struct ps__perf *perf)
 {
@@ -92,7 +92,7 @@ static int make_groups(struct ps__instance *instance, size_t count)
 	return instance->groups ? PS_OK : ps__fail_memory("groups of events");
 }
 
-/* While it is planned there may be as many groups as events. */
+/* Makes the instances that plan. During planning there may be as many groups as events. */
 static int make_planning_instances(struct ps__perf *perf)
 {
 	for (size_t index = 0; index < perf->base.instances; index++) {
@@ -130,7 +130,7 @@ static int allocate_buffer(struct ps__perf *perf)
 		size_t members = most_members(&perf->instances[instance], perf->base.groups);
 		most = members > most ? members : most;
 	}
-	/* nr, enabled, running, and a value for each member and those that write records. */
+	/* nr, enabled, running, and a value for each member, also for those that write records. */
 	perf->buffer_bytes = (3 + most + PS__EXTRAS_MAX) * sizeof *perf->buffer;
 	perf->buffer = ps__os_calloc_apart(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
@@ -200,7 +200,7 @@ int ps__perf_open_instances(struct ps__perf *perf)
 static void close_group(struct ps__group *group, bool abandon)
 {
 	ps__perf_user_unmap(group, abandon);
-	/* The leader last: closing it first would make its members lead themselves, one by one. */
+	/* Close the leader last: if it were closed first, each member would become a leader. */
 	for (size_t index = group->count; index-- > 0;)
 		ps__os_close_event(group->members[index].fd, group->members[index].id, abandon);
 	ps__os_free(group->members);

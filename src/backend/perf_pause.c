@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One event is paused, the others of its group go on. The kernel can switch off any member but the
- * leader, which the whole group needs. A paused leader goes on counting: its total is held, and
- * what came meanwhile is taken off when it is resumed. By then the set has taken the records of the
- * time before.
+ * Pauses one event, while the others of its group go on. The kernel can disable any member except
+ * the leader, which the whole group needs. A paused leader goes on counting: its total is held, and
+ * what it counted meanwhile is subtracted when it is resumed. Before that the set has taken the
+ * migration records from before the resume.
  *
  * The total of a software event whose leader is of another PMU is held, too: Linux 6.18 resumes
  * such an event only at the task's next switch (doc/measurements).
@@ -33,7 +33,7 @@ static int fail_error_state(const struct ps__perf *perf, const struct ps__member
 	                perf->events[member->event].name);
 }
 
-/* A group was taken apart: each member tells of itself. */
+/* Reads one member by itself, if the kernel has taken the group apart. */
 static int read_alone(struct ps__perf *perf, const struct ps__member *member, uint64_t *count)
 {
 	if (!ps__os_is_event_of(member->fd, member->id))
@@ -45,14 +45,14 @@ static int read_alone(struct ps__perf *perf, const struct ps__member *member, ui
 	return PS_OK;
 }
 
-/* The count of a group's member, in the kernel. */
+/* Reads a member's count from the kernel. */
 static int read_member(struct ps__perf *perf, const struct ps__group *group, size_t place,
                        uint64_t *count)
 {
 	const struct ps__member *member = &group->members[place];
 	uint64_t members = group->count + group->extras;
 
-	/* Its CPU is offline: what it counted is carried. */
+	/* The CPU is offline: what the member counted is in its carry. */
 	if (member->fd < 0) {
 		*count = 0;
 		return PS_OK;
@@ -72,7 +72,7 @@ static int read_member(struct ps__perf *perf, const struct ps__group *group, siz
 	return read_alone(perf, member, count);
 }
 
-/* Only a reading group by group knows held totals. */
+/* Lets an instance be read group by group: only this way uses held totals. */
 static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__group *group)
 {
 	perf->instances[instance].direct_fd = -1;
@@ -80,7 +80,8 @@ static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__gr
 	group->is_user_read = false;
 }
 
-/* Those whose signals must stop are switched off. */
+/* True if the member's total is held; otherwise the kernel disables the member. A member of another
+ * PMU with sigtrap is disabled, because its signals must stop. */
 static bool holds_member(const struct ps__perf *perf, const struct ps__group *group, size_t place)
 {
 	const struct ps__event *leader = &perf->events[group->members[0].event];
@@ -140,8 +141,8 @@ static int pause_link(struct ps__perf *perf, size_t instance, struct ps__group *
 	return switch_member(perf, &group->members[place], pauses);
 }
 
-/* A held total and its carry are still right: what came meanwhile belongs to the event that was
- * never paused. The sentence of the failure stays. */
+/* Undoes a pause or resume of one link. The held total and the carry are still right: what was
+ * counted meanwhile belongs to the event, which was never paused. The failure's sentence stays. */
 static void undo_link(const struct ps__perf *perf, struct ps__group *group, size_t event,
                       bool pauses)
 {
@@ -164,7 +165,7 @@ static struct ps__group *first_link(struct ps__perf *perf, size_t instance, size
 	return &perf->instances[instance].groups[perf->base.group_of[event]];
 }
 
-/* On each kind of cores. *at: the link that failed; NULL: none. */
+/* Pauses an event on each kind of cores. *at receives the link that failed; NULL: none. */
 static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool pauses,
                     struct ps__group **at)
 {
@@ -180,7 +181,7 @@ static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool p
 	return result;
 }
 
-/* Up to a link of an instance, which failed. */
+/* Undoes the change in all links before `end`, which failed, up to this instance. */
 static void undo_before(struct ps__perf *perf, size_t instance, const struct ps__group *end,
                         size_t event, bool pauses)
 {
@@ -191,8 +192,8 @@ static void undo_before(struct ps__perf *perf, size_t instance, const struct ps_
 	}
 }
 
-/* A change that was made once can be made again. Lost descriptors alone prevent it, and the next
- * call tells of them. */
+/* Repeats the change for copies of the events. It succeeded once, so it can only fail for lost
+ * descriptors, and the next call reports these. */
 static void pause_copies(struct ps__perf *perf, size_t event, bool pauses)
 {
 	struct ps__group *failed;
@@ -219,7 +220,7 @@ int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 		result = pause_in(perf, instance, event, pauses, &failed);
 		if (result == PS_OK)
 			continue;
-		/* Else it was so before the call. */
+		/* If the event was in this state before the call, nothing is undone. */
 		if (perf->events[event].control.is_paused != pauses)
 			undo_before(perf, instance, failed, event, pauses);
 		break;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Planning: which events are a group. The PMU's limits only show when an event is opened, so each
- * event is tried in the groups that are there.
+ * Planning decides which events are in which group. The PMU's limits only show when an event is
+ * opened, so each event is tried in the groups that exist.
  *
- * Where several kinds of cores have PMUs of their own, a group has descriptors for each kind that
- * its events are for. An instance for one CPU has those of that CPU's kind, an instance for any CPU
- * has all of them, in a chain. Each kind is planned in the first instance that has it. Where the
- * CPU's kind lacks the events, a dummy event stands in, so that all instances tell how long the
- * task was there. Events that are for no kind in particular (PS__KIND_ANY) are in groups of their
- * own, planned in the first instance: with a kind's events they would count on its cores alone.
+ * If several kinds of cores have PMUs of their own, a group has descriptors for each kind that its
+ * events are for. An instance for one CPU has those of that CPU's kind. An instance for any CPU has
+ * all of them, in a chain. Each kind is planned in the first instance that has it. If the CPU's
+ * kind lacks the events, a dummy event stands in, so that all instances tell how long the task was
+ * there. Events for no particular kind (PS__KIND_ANY) have groups of their own, planned in the
+ * first instance: in a group of one kind they would count only on its cores.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -27,7 +27,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 	return count;
 }
 
-/* Is the group of one event, which the user wants apart? */
+/* True if the group consists of one event that the user wants apart. */
 static bool is_alone(const struct ps__perf *perf, size_t index)
 {
 	size_t event = 0;
@@ -37,7 +37,7 @@ static bool is_alone(const struct ps__perf *perf, size_t index)
 	return perf->events[event].control.grouping == PS_GROUP_APART;
 }
 
-/* Can events of this kind be in the group at all? */
+/* True if an event of this class, PMU and kinds can be in the group at all. */
 static bool is_alike(const struct ps__group *group, const struct ps__event *event, uint32_t kinds)
 {
 	if (group->kinds != kinds)
@@ -49,8 +49,9 @@ static bool is_alike(const struct ps__group *group, const struct ps__event *even
 	return true;
 }
 
-/* Where groups count when they are opened, a mixed group of software events needs its leader once
- * more (perf_join.c), and the processor has few registers for breakpoints. */
+/* True if the event could take the last breakpoint register. In groups that count when they are
+ * opened, a mixed group of software events opens its leader a second time (perf_join.c), and the
+ * processor has few registers for breakpoints. */
 static bool takes_last_register(const struct ps__perf *perf, const struct ps__group *group,
                                 const struct ps__event *event)
 {
@@ -58,7 +59,7 @@ static bool takes_last_register(const struct ps__perf *perf, const struct ps__gr
 	       (group->type == PERF_TYPE_BREAKPOINT) != (event->attr.type == PERF_TYPE_BREAKPOINT);
 }
 
-/* May the kernel be asked to add the event to this group? It can still refuse. */
+/* True if the kernel may be asked to add the event to this group. It can still refuse. */
 static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
                      uint32_t kinds)
 {
@@ -73,14 +74,14 @@ static bool may_join(const struct ps__perf *perf, size_t index, const struct ps_
 	return is_alike(group, event, kinds);
 }
 
-/* One walk over the events. */
+/* One pass over the events handles those of this class. */
 struct pass {
 	enum ps__event_class klass;
 	bool has_variants;
 	bool is_unit;
 };
 
-/* Events that the user wants together. */
+/* True if the user wants the event together with others (a unit). */
 static bool is_unit(const struct ps__event *event)
 {
 	return event->control.grouping == PS_GROUP_TOGETHER ||
@@ -98,7 +99,7 @@ static int fail_unit(const struct ps__perf *perf, size_t leader, size_t event, b
 		    : "they are counted by different PMUs, or for different kinds of cores");
 }
 
-/* Is the event still to be planned, with those of this one's unit? */
+/* True if the event is in the unit of `what`, and not planned yet. */
 static bool is_left_of_unit(const struct ps__perf *perf, size_t event, const struct ps__event *what)
 {
 	const struct ps__event *other = &perf->events[event];
@@ -107,8 +108,9 @@ static bool is_left_of_unit(const struct ps__perf *perf, size_t event, const str
 	       is_unit(other) && other->control.unit == what->control.unit;
 }
 
-/* Only a leader is pinned or exclusive: a member would lose that without a word. The leader is of
- * the first event's pass, as the passes bring the events that may lead the others first. */
+/* Returns the unit's event that leads. Only a leader can be pinned or exclusive: a member would
+ * lose this silently. The leader is chosen among the events of the first event's pass, because the
+ * passes come in the order in which events may lead others. */
 static size_t leader_of_unit(const struct ps__perf *perf, size_t first)
 {
 	const struct ps__event *what = &perf->events[first];
@@ -123,8 +125,8 @@ static size_t leader_of_unit(const struct ps__perf *perf, size_t first)
 	return first;
 }
 
-/* One event leads the others of its unit. Those that a weak one has no counter for make another
- * group later. */
+/* Plans a group of a unit: one event leads the others. In a weak unit, those that have no counter
+ * make another group later. */
 static int plan_unit(struct ps__perf *perf, size_t first)
 {
 	size_t leader = leader_of_unit(perf, first);
@@ -149,7 +151,8 @@ static int plan_unit(struct ps__perf *perf, size_t first)
 	return result;
 }
 
-/* Until the event is in a group: where another one leads, a weak unit may lack a counter for it. */
+/* Plans groups of the unit until one has the event. If another event leads, a weak unit may have no
+ * counter for this one. */
 static int plan_units(struct ps__perf *perf, size_t event)
 {
 	int result = PS_OK;
@@ -159,7 +162,7 @@ static int plan_units(struct ps__perf *perf, size_t event)
 	return result;
 }
 
-/* The event joins the newest group that takes it, or leads another. */
+/* Plans an event: it joins the newest group that takes it, or leads a new one. */
 static int plan_event(struct ps__perf *perf, size_t event)
 {
 	const struct ps__event *what = &perf->events[event];
@@ -188,10 +191,10 @@ static bool is_of_pass(const struct ps__event *event, const struct pass *pass)
 }
 
 /*
- * Events of the cores come first, those for kinds of cores before the others. Software events join
- * them if they are one group; when there are several, which take turns on the hardware, software
- * events would miss counts for nothing, and so get a group of their own, which always counts. Units
- * come before single events, which join them where there is room.
+ * The order of the passes. Events of the cores come first; among them, those for kinds of cores.
+ * Software events join these if they are one group. If there are several, which take turns on the
+ * hardware, software events would miss counts needlessly; so they get a group of their own, which
+ * always counts. Units come before single events, which join them if there is room.
  */
 int ps__perf_plan(struct ps__perf *perf)
 {
@@ -216,9 +219,10 @@ int ps__perf_plan(struct ps__perf *perf)
 }
 
 /*
- * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes
- * members without end, and the group is never on the hardware. So the first instance's groups count
- * while they are planned; they are stopped here, and what they counted is where their totals begin.
+ * Stops a group that counted while it was planned, and reads its counts. Arm's drivers check a
+ * group's size only while its leader is enabled: a disabled leader takes any number of members, and
+ * the group is never on the hardware. So groups count while they are planned. What they counted is
+ * where their totals begin.
  */
 static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 {
@@ -231,15 +235,15 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s",
 		                perf->events[group->members[0].event].name, strerror(errno));
-	/* A group in the error state reads nothing: it says so again when it was started. */
+	/* A group in the error state gives no bytes. It will report this when it was started. */
 	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
 		memset(perf->buffer, 0, perf->buffer_bytes);
 	return PS_OK;
 }
 
 /*
- * The first instance's totals begin with what planning counted there. Kinds of cores are planned in
- * several instances, and there it is taken off by a carry of the opposite sign.
+ * Subtracts what planning counted. In the first instance it is where the totals begin (origin).
+ * Kinds of cores are planned in several instances: there a negative carry subtracts it.
  */
 static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens an event that is to be added, once: can it be counted here? */
+/* Opens an event that is to be added, and closes it, to know whether it can be counted here. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* The kernel's answers for an event that a PMU doesn't have. */
+/* True if the errno means that a PMU doesn't have the event. */
 static bool is_absent(int error)
 {
 	return error == ENOENT || error == EINVAL || error == EOPNOTSUPP;
 }
 
-/* A kind of cores that lacks the event is left out, if another one has it. */
+/* Drops the kinds of cores that lack the event, if another kind has it. */
 static int probe_variants(struct ps__event *event)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
@@ -35,8 +35,8 @@ static int probe_variants(struct ps__event *event)
 	return PS_OK;
 }
 
-/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody
- * believes it. */
+/* True if the event can only happen where it is not counted. It would always read 0, and is
+ * refused, so that nobody believes the 0. */
 static bool is_always_zero(const struct ps__event *event)
 {
 	return event->kernel_side && event->attr.exclude_kernel;
@@ -81,7 +81,7 @@ static bool is_of_cpu(const struct ps__event *events, size_t count)
 	return false;
 }
 
-/* Opening may limit events to user space, so copies are opened: the caller's stay. */
+/* Opening may limit events to user space, so copies are opened. */
 int ps__perf_probe_groups(const struct ps__event *events, size_t count)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of several rings in the order of time. See perf_queue.h. */
+/* Sorts records of several rings by time. See perf_queue.h. */
 #include "backend/perf_queue.h"
 
 #include "base/os.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one record more, of that many bytes, beginning where 8-byte numbers may. */
+/* Makes room for one more record of size_bytes bytes. Records begin at multiples of 8. */
 static bool queue_make_room(struct ps__queue *queue, size_t size_bytes)
 {
 	char *bytes = ps__vector_reserve(queue->bytes, queue->bytes_used,
@@ -67,7 +67,7 @@ void ps__queue_sort(struct ps__queue *queue)
 		qsort(queue->records, queue->count, sizeof *queue->records, queue_compare);
 }
 
-/* Moves the bytes of what is left to the front, in the order in which they stand. */
+/* Moves the bytes of the remaining records to the front, in their present order. */
 static void queue_move_up(struct ps__queue *queue)
 {
 	size_t used = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An instance is read group by group: of a group in the error state, or whose CPU was offline, the
- * totals are put together. */
+/* Reads an instance group by group. The totals are put together if a group is in the error state,
+ * or its CPU was offline. */
 #include "backend/perf.h"
 #include "backend/perf_user.h"
 #include "base/error.h"
@@ -8,12 +8,11 @@
 
 #include <errno.h>
 
-/* The kernel's clock of events and CLOCK_MONOTONIC may differ by so much, and by 1/64 of the time.
- */
+/* The kernel's clock of events and CLOCK_MONOTONIC may differ by this, and by 1/64 of the time. */
 #define TOLERANCE_NS 2000000u
 
-/* The kernel tells no times of a group in the error state: all the time since it was started was
- * without counting, so that its values show as never scheduled, or as scaled, and not as 0. */
+/* Handles a group in the error state, for which the kernel tells no times. All time since the start
+ * is enabled time without counting, so the values show as never scheduled or scaled, not as 0. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                             uint64_t *values)
 {
@@ -47,20 +46,22 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
 	return PS_OK;
 }
 
-/* Does only the clock tell whether the group's CPU was offline? Its own stands still then. */
+/* True if only the clock tells whether the CPU was offline: it stands still then. */
 static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__group *group)
 {
 	return perf->target.kind == PS__TARGET_CPU && group->count == 1;
 }
 
 /*
- * Has the group's CPU been offline? The kernel then takes groups apart; of a single event its clock
- * stood still while time went on: from after the last read until sure_ns, before this one, so that
- * a thread that had to wait between a read and a look at the clock takes no harm.
+ * True if the group's CPU has been offline. The kernel then takes groups apart. A single event
+ * shows it by its clock, which stood still while time passed. The time is taken from after the last
+ * read until sure_ns, which is before this read: so a thread that had to wait between a read and
+ * the clock isn't mistaken.
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
-	/* A control group's clock stands still while none of its tasks runs. */
+	/* Only the clock of a CPU can be compared: others stand still while their tasks don't run.
+	 * A control group can be taken apart. */
 	if (perf->target.kind != PS__TARGET_CPU && perf->target.kind != PS__TARGET_CGROUP)
 		return false;
 	if (!is_known_by_clock(perf, group))
@@ -72,7 +73,7 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
 }
 
-/* The totals of a group that was detached: what was carried over. */
+/* Returns the totals of a group that was detached: those that are carried. */
 static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                          uint64_t *values)
 {
@@ -85,7 +86,7 @@ static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_
 	return PS_OK;
 }
 
-/* Has it the shape that is asked for? */
+/* True if the bytes read have the form of the group. */
 static bool is_group(const struct ps__perf *perf, const struct ps__group *group, size_t length)
 {
 	uint64_t members = group->count + group->extras;
@@ -115,8 +116,8 @@ static int perf_read_group(struct ps__perf *perf, struct ps__group *group, uint6
 	return ps__perf_store_group(perf, group, times, values);
 }
 
-/* For each kind of cores one, of which that counts where the task is: they add up. What one can't
- * tell now stays as it was told last. */
+/* Reads a chain: one link for each kind of cores. A link counts while the task is on its kind, so
+ * their counts add up. A link that can't be read now keeps its last totals. */
 static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times,
                       uint64_t *values)
 {
@@ -139,7 +140,7 @@ static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *
 	return result;
 }
 
-/* In user space if the group can be read so and is on the hardware, else by read(2). */
+/* Reads a group in user space if it can be, and is on the hardware; otherwise by read(2). */
 static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                          uint64_t *values)
 {
@@ -150,7 +151,6 @@ static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_
 	return PS_OK;
 }
 
-/* Group by group. */
 int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals)
 {
 	const struct ps__backend *backend = &perf->base;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Migration records: to each group a member is added that counts the task's migrations, and leaves
- * a record at each, when the task is switched in on its new CPU: that CPU, and what the whole group
- * has counted until then. The set splits the counts by them (eventset/method_records.c).
+ * Migration records. Each group gets one more member, which counts the task's migrations. When the
+ * task is switched in on a new CPU, this member leaves a record: the new CPU, and what the whole
+ * group has counted until then. The set splits the counts by these records
+ * (eventset/method_records.c).
  */
 #include "backend/perf.h"
 #include "base/advice.h"
@@ -13,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A ring has no room for fewer migrations than this between two readings, however many events there
+/* A ring has room for at least this many migrations between two readings, however many events there
  * are. */
 #define FEWEST_RECORDS 64u
 #define FEWEST_PAGES   4u
 
-/* A record begins with this: PERF_SAMPLE_CPU, PERF_SAMPLE_READ in the group's format. */
+/* How a record begins: PERF_SAMPLE_CPU, then PERF_SAMPLE_READ in the group's format. */
 struct record_start {
 	struct perf_event_header header;
 	uint32_t cpu;
@@ -89,8 +90,8 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
 	if (result == 0) {
-		/* Both heads of the ring, and the code, are faulted in now, and not at the first
-		 * migration that is counted. */
+		/* Fault in the ring's pages and the code now, and not at the first migration that
+		 * is counted. */
 		ps__ring_drain(&recorder->ring, record_bytes(group), records_ignore, NULL);
 		return PS_OK;
 	}
@@ -126,7 +127,7 @@ void ps__perf_close_records(struct ps__perf *perf, bool abandon)
 	perf->recorders = NULL;
 }
 
-/* One emptying of a group's ring. */
+/* The arguments of ps__perf_drain. */
 struct drain {
 	struct ps__perf *perf;
 	const struct ps__group *group;
@@ -136,7 +137,8 @@ struct drain {
 	void *context;
 };
 
-/* The recorder's clock began when it was opened: the group's is ahead by what planning took. */
+/* Takes one record. The recorder's clock began when it was opened: the group's clock is ahead by
+ * the time of planning. */
 static bool records_take(const struct ps__ring *ring, const struct perf_event_header *header,
                          void *context)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CPU hotplug. When a CPU goes offline, the kernel detaches the events on it: their counts stay
- * readable, one descriptor at a time, but they count no longer, not even when the CPU is back. What
- * they counted is carried over to new descriptors.
+ * CPU hotplug. When a CPU goes offline, the kernel detaches its events. Their counts can still be
+ * read, one descriptor at a time, but the events count no longer, even when the CPU is back. New
+ * descriptors are opened, and what the old ones counted is carried.
  */
 #include "backend/perf.h"
 #include "base/os.h"
 
 #include <errno.h>
 
-/* The clock that is looked at, and the counter's, differ by what starting and stopping took. */
+/* CLOCK_MONOTONIC and the counter's clock differ by the time that starting and stopping took. */
 #define SHORTEST_GAP_NS 1000000u
 
-/* One descriptor still tells: nr, enabled, running and its value; or, of a group that is
- * whole, those of all members, whichever was asked. */
+/* Adds what one descriptor counted to the carry. read(2) gives nr, enabled, running and the
+ * member's value; or, if the group is still whole, the values of all members. */
 static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
 {
 	struct ps__member *member = &group->members[place];
@@ -37,7 +37,7 @@ static void close_members(struct ps__group *group)
 	}
 }
 
-/* Where the group counts. */
+/* Returns what the group counts. */
 static struct ps__place recover_place_of(const struct ps__perf *perf, const struct ps__group *group)
 {
 	size_t instance = 0;
@@ -49,7 +49,7 @@ static struct ps__place recover_place_of(const struct ps__perf *perf, const stru
 	return perf->instances[instance].place;
 }
 
-/* Opens the members again, all or none. */
+/* Opens the members again. False if one can't be opened. */
 static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 {
 	struct ps__place where = recover_place_of(perf, group);
@@ -68,8 +68,8 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-/* For how long a CPU's group should have counted, and did not. What it counted while it was planned
- * comes on top. */
+/* Returns how long a CPU's group should have counted, but did not. What it counted during planning
+ * is not included. */
 static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
 {
 	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)];
@@ -79,10 +79,10 @@ static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *
 	return due > known ? due - known : 0;
 }
 
-/* While a CPU is offline there is nothing to be counted. Once it is back, what ran there until now
- * was missed, and how long that was isn't known: at most since it was last seen offline. So the
- * coverage tells. Of a control group not even that much is known: its clock goes while its tasks
- * run. */
+/* Accounts for the gap. While the CPU is offline, nothing can be counted: the gap is added to
+ * offline_ns. When the CPU is back, what ran there was missed, at most since it was last seen
+ * offline. This time is added as enabled time, so the coverage shows it. For a control group not
+ * even this is known, because its clock runs only while its tasks run. */
 static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool is_back)
 {
 	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count > 1)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures how long a task was on each CPU. Groups that take turns on the hardware wait, and the
- * kernel's times of an event for one CPU don't tell waiting there from being elsewhere. A dummy
- * event beside them never waits: its running time is the task's residency, and residency less a
- * group's running time is how long the group waited there.
+ * Measures how long a task was on each CPU. If groups take turns on the hardware, they wait, and
+ * the kernel's times of an event for one CPU don't tell waiting there from being on another CPU. A
+ * dummy event beside the groups never waits: its running time is the task's residency. The
+ * residency less a group's running time is how long the group waited there.
  *
- * The dummy is enabled after the groups, and disabled and read before them: so a group that never
- * waited has run for no less.
+ * The dummy is enabled after the groups, and disabled and read before them. So the running time of
+ * a group that never waited is not less than the residency.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -24,8 +24,8 @@ static size_t count_hardware_groups(const struct ps__perf *perf)
 	return count;
 }
 
-/* One group alone has the hardware to itself, and its times suffice. The events of control groups
- * and of whole CPUs know no other CPU. */
+/* True if residency must be measured. A single group has the hardware to itself, and its times are
+ * enough. Events of control groups and of whole CPUs have no time on other CPUs. */
 static bool needs_residency(const struct ps__perf *perf)
 {
 	return perf->target.instance_count > 0 && perf->target.kind != PS__TARGET_CGROUP &&
@@ -89,7 +89,7 @@ int ps__perf_control_dummy(struct ps__perf *perf, struct ps__dummy dummy, unsign
 {
 	if (ps__perf_is_lost(perf))
 		return ps__perf_fail_lost(perf);
-	/* The program may have put an event of its own under the number. */
+	/* The program may have opened an event of its own under this number. */
 	if (!ps__os_is_event_of(dummy.fd, dummy.id))
 		return ps__perf_fail_lost(perf);
 	while (ps__os.ioctl(dummy.fd, request, 0) < 0) {
@@ -107,7 +107,7 @@ int ps__perf_read_dummy(struct ps__perf *perf, struct ps__dummy dummy, uint64_t 
 		return ps__perf_fail_lost(perf);
 	ssize_t length = ps__os_read_retried(dummy.fd, words, (size_t)size_bytes);
 	int error = length < 0 ? errno : 0;
-	/* The program may have put a file under the number, which has as many bytes. */
+	/* The program may have opened a file under this number, which was read. */
 	bool is_own = ps__os_is_event_of(dummy.fd, dummy.id);
 	if (is_own && length == size_bytes)
 		return PS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The software threads of a process told apart: the rings of perf_tasks.h are emptied, and what was
- * in all of them is told in the order of time. However short a task lives, it is not missed.
+ * Tells apart the software threads of a process: empties the rings of perf_tasks.h, and visits the
+ * records of all rings in the order of time. A task is seen however short it lives.
  */
 #include "backend/perf_tasks.h"
 
@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-/* The size of a note: a file's path may be longer, but seldom is. */
+/* The expected size of a note. A file's path may be longer, but seldom is. */
 #define LARGEST_NOTE 256
 
-/* pid, ppid, tid, ptid of FORK and EXIT. */
+/* FORK and EXIT: pid, parent's pid, tid, parent's tid. */
 struct life_record {
 	struct perf_event_header header;
 	uint32_t pid, parent_pid;
@@ -32,7 +32,7 @@ static size_t largest_record(const struct ps__perf *perf, size_t ring)
 	       sizeof(struct ps__record_trailer);
 }
 
-/* Notes first: what is told afterwards is then of tasks that are known, as far as it can be. */
+/* Empties the rings of notes first, so that tasks in later records are known if possible. */
 static void empty_rings(struct ps__perf *perf)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
@@ -62,7 +62,7 @@ static const struct ps__writer *find_writer(const struct ps__perf_tasks *tasks, 
 	                                                                 : NULL;
 }
 
-/* False if the record isn't one of a whole group. */
+/* Visits the counts of a record. False if the record isn't of a whole group. */
 static bool tasks_tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
                               ps__task_visit *visit, void *context)
 {
@@ -142,7 +142,8 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 
 	if (!tasks)
 		return;
-	/* Newer records wait for older ones of rings that were looked at before they came. */
+	/* Records newer than this wait for the next call: older ones may have come into rings that
+	 * were emptied before. */
 	uint64_t now = ps__os_now_ns();
 	size_t count = 0;
 	empty_rings(perf);

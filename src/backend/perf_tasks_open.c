@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dummies that write records of a process's tasks, and their rings. See perf_tasks.h. */
+/* Opens the dummies that record a process's tasks, and maps their rings. See perf_tasks.h. */
 #include "backend/perf_tasks.h"
 
 #include "base/advice.h"
@@ -12,16 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A user may lock 129 pages for each CPU by default, and 2048 for each process. The rings of a
- * process of one thread take at most this many on a CPU, and those of many threads MOST_OF_CPU. */
+/* By default a user may lock 129 pages for each CPU, and 2048 for each process. On each CPU the
+ * rings of a process with one thread take at most PAGES_OF_ROOT pages; those of a process with many
+ * threads take at most MOST_OF_CPU. */
 #define PAGES_OF_ROOT 66
 #define MOST_OF_CPU   (4 * PAGES_OF_ROOT)
 #define MOST_PAGES    32
 
-/* The group that also has the writer of notes. */
+/* Index of the group that also has the writer of notes. */
 #define NOTED_GROUP 0
 
-/* Data pages of a ring, a power of two; each ring has a page of its own, too. */
+/* Returns the number of a ring's data pages, a power of two. Each ring has one more page. */
 static size_t tasks_ring_pages(const struct ps__perf *perf)
 {
 	size_t roots = perf->target.root_count;
@@ -78,13 +79,13 @@ static int fail_map(size_t pages, int error)
 	                pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
 }
 
-/* Notes of other roots than the first one have no ring of their own. */
+/* True if the writer has a ring of its own. Notes of roots other than the first have none. */
 static bool has_ring(const struct ps__perf *perf, const struct ps__writer *writer)
 {
 	return writer->tells || writer->instance < perf->target.instance_count;
 }
 
-/* 0, or -errno. */
+/* Maps all rings. Returns 0 or -errno. */
 static int map_rings(struct ps__perf *perf, size_t pages)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
@@ -118,8 +119,8 @@ static int fail_connect(struct ps__perf *perf, const struct ps__writer *writer, 
 	                strerror(error));
 }
 
-/* The notes of the other roots go to the first one's ring. Writers are in the order in which they
- * were opened, as many in each instance. */
+/* Lets the notes of other roots go to the first root's rings. The writers are in the order of
+ * opening, the same number in each instance. */
 static int connect_notes(struct ps__perf *perf)
 {
 	const struct ps__perf_tasks *tasks = perf->tasks;
@@ -135,7 +136,7 @@ static int connect_notes(struct ps__perf *perf)
 	return PS_OK;
 }
 
-/* As large as the user's locked memory permits. */
+/* Maps rings as large as the user's locked memory permits. */
 static int connect_writers(struct ps__perf *perf)
 {
 	size_t pages = tasks_ring_pages(perf);
@@ -149,7 +150,7 @@ static int connect_writers(struct ps__perf *perf)
 	return error ? fail_map(pages, -error) : connect_notes(perf);
 }
 
-/* number: 0 for notes, or 1 + the group. */
+/* Opens a writer. number: 0 for notes, or 1 + the group's index. */
 static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
@@ -226,8 +227,8 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 	return result;
 }
 
-/* Without an anchor the kernel may give one task's counts to another, and a writer that has no ring
- * of its own ends with its descriptor. */
+/* True if all descriptors are still open. Without an anchor the kernel may give one task's counts
+ * to another. A writer without a ring of its own ends when its descriptor is closed. */
 bool ps__perf_has_tasks(const struct ps__perf *perf)
 {
 	const struct ps__perf_tasks *tasks = perf->tasks;

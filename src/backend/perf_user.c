@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a group in user space. The kernel keeps a page for each event (struct
- * perf_event_mmap_page): on which counter it is now, what is to be added to that counter, and how
- * ticks become the group's times. It is looked at when it has changed, as its lock tells; else what
- * it said still holds. Called by perf.c.
+ * Reads a group in user space. The kernel keeps a page for each event (struct
+ * perf_event_mmap_page): the index of its counter, what to add to the counter, and how ticks become
+ * the group's times. A page is read again only if its lock shows that it has changed. Called by
+ * perf.c.
  *
- * A page is written where its event is on the hardware: on the CPU of the thread that reads it,
- * which is interrupted meanwhile. So what has to be kept apart are the compiler's looks at the
- * page, not the CPU's.
+ * The kernel writes a page on the CPU where its event is on the hardware: that of the reading
+ * thread, which is interrupted meanwhile. So only the compiler's order of loads matters, not the
+ * CPU's.
  */
 #include <config.h>
 
@@ -19,17 +19,17 @@
 #include <perfsage/error.h>
 #include <stdatomic.h>
 
-/* After so many failed attempts a group is read by read(2). */
+/* After this many failed attempts a group is read by read(2). */
 #define MOST_ATTEMPTS 4
 
-/* cap_user_time_short, which Linux has since 5.12. */
+/* cap_user_time_short, since Linux 5.12. */
 #define CAP_USER_TIME_SHORT (UINT64_C(1) << 5)
 
-/* The kernel writes meanwhile; it asks for plain loads, each of them once. (__atomic_load_n takes
- * an instruction more.) */
+/* The kernel writes meanwhile. It asks for plain loads, each done once. (__atomic_load_n takes one
+ * more instruction.) */
 #define LOAD(place) (*(const volatile __typeof__(place) *)&(place))
 
-/* Locks only ever go up, so their sum is the same later only if each of them is. */
+/* Sums the locks. They only go up, so the sum is the same later only if each lock is. */
 static inline uint32_t sum_locks(const struct ps__member *member, const struct ps__member *end)
 {
 	uint32_t sum = 0;
@@ -40,8 +40,8 @@ static inline uint32_t sum_locks(const struct ps__member *member, const struct p
 	return sum;
 }
 
-/* Turns ticks into times. Those of a register with few bits, which goes round, are told from where
- * they were; else that is no more than their own value. */
+/* Reads how ticks become times. False if the page doesn't tell it. A register with few bits wraps
+ * around, so its ticks are relative to time_cycles; otherwise the ticks are used as they are. */
 static bool look_at_times(const struct perf_event_mmap_page *page, struct ps__user *user)
 {
 	const struct perf_event_mmap_page known = {.capabilities = LOAD(page->capabilities)};
@@ -66,7 +66,8 @@ static bool look_at_times(const struct perf_event_mmap_page *page, struct ps__us
 	return true;
 }
 
-/* Looks at all pages. False if the group is not on the hardware, or its pages are being written. */
+/* Reads all pages. False if the group is not on the hardware. If a page is being written,
+ * leader_lock becomes PS__NO_LOCK. */
 static __attribute__((cold)) bool look_at_pages(struct ps__group *group)
 {
 	struct ps__user *user = &group->user;
@@ -89,13 +90,13 @@ static __attribute__((cold)) bool look_at_pages(struct ps__group *group)
 	user->locks = sum;
 	atomic_signal_fence(memory_order_seq_cst);
 	uint32_t leader_lock = LOAD(first->page->lock);
-	/* An odd lock: the page is being written just now. */
+	/* An odd lock: the page is being written now. */
 	if ((any & 1) == 0 && sum_locks(first, end) == sum)
 		user->leader_lock = leader_lock;
 	return true;
 }
 
-/* Nanoseconds of the ticks, as the kernel reckons them: to the last digit. */
+/* Converts ticks to nanoseconds exactly as the kernel does. */
 static inline uint64_t to_ns(const struct ps__user *user, uint64_t ticks)
 {
 	ticks = user->from_ticks + ((ticks - user->from_ticks) & user->tick_mask);
@@ -103,15 +104,15 @@ static inline uint64_t to_ns(const struct ps__user *user, uint64_t ticks)
 	       ((ticks & user->rest_mask) * user->factor >> user->shift);
 }
 
-/* The counter's value, of so many bits that shift is what is left of 64. It may be below 0. */
+/* Sign-extends the counter's value; shift is 64 less its bits. The value may be negative. */
 static inline uint64_t counter_extend(uint64_t counter, uint32_t shift)
 {
 	return (uint64_t)((int64_t)(counter << shift) >> shift);
 }
 
-/* Reads the counters if the pages are as they were when they were looked at, before and after. No
- * counter is read on the word of an old page: it might be another's by now, or none that may be
- * read. */
+/* Reads the counters. False if a page has changed since it was last read: this is checked before
+ * and after. No counter is read by an outdated page: it could be another event's by now, or one
+ * that must not be read. */
 PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, uint64_t *values,
                               bool is_in_order)
 {
@@ -122,8 +123,8 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 	if (__builtin_expect(LOAD(member->page->lock) != user->leader_lock, 0))
 		return false;
 	atomic_signal_fence(memory_order_seq_cst);
-	/* A lock is looked at behind its counter: what changes between two members changes the
-	 * later one's. */
+	/* A lock is read after its counter: if the pages change between two members, the later
+	 * member's lock has changed. */
 	uint64_t ticks = ps__arch_ticks();
 	do {
 		const struct perf_event_mmap_page *page = member->page;
@@ -145,7 +146,7 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 	return true;
 }
 
-/* The pages have changed. */
+/* Reads the group after its pages have changed. */
 static __attribute__((cold, noinline)) bool read_anew(struct ps__group *group, uint64_t *times,
                                                       uint64_t *values)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which groups can be read in user space: permission is asked for when events are opened, and their
- * pages are mapped. Called by perf_open.c. Whatever is missing is no failure: it is said, and
- * read(2) is used.
+ * Decides which groups are read in user space. The permission is requested when events are opened,
+ * and their pages are mapped. Called by perf_open.c. If anything is missing, this is no failure:
+ * the reason is noted, and read(2) is used.
  */
 #include "arch/arch.h"
 #include "backend/perf_user.h"
@@ -19,17 +19,17 @@
 
 #define ONLINE "/sys/devices/system/cpu/online"
 
-/* The kernel's own figure, where it can't be read. */
+/* The kernel's default, if it can't be read. */
 #define USUAL_MLOCK_KB 516
 
-/* Pages and the rings of watches share what a user may lock: half of it is left to rings. */
+/* Pages take at most the lockable memory divided by this. The rest is left to rings. */
 #define SHARE_OF_RINGS 2
 
 /* Pages that are mapped in this process. Written when sets are opened and closed, never in a
  * reading. */
 static _Atomic size_t mapped_pages;
 
-/* The first reason is the one that is told. */
+/* Notes the reason, unless there is one already: the first reason is shown. */
 static void say_why(struct ps__perf *perf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static void say_why(struct ps__perf *perf, const char *format, ...)
@@ -48,10 +48,10 @@ static bool is_allowed(const struct ps__perf *perf)
 	return perf->base.why_path[0] == '\0';
 }
 
-/* The facts that are known of the cores' PMUs. */
+/* What is known of the cores' PMUs. */
 struct core_pmus {
 	size_t count;
-	/* With the bits by which an event asks for being read in user space */
+	/* its config1 has the bits that ask for being read in user space */
 	struct ps__event event;
 };
 
@@ -72,7 +72,7 @@ static int look_at_pmu(const char *name, void *context)
 	return 0;
 }
 
-/* The events of the cores; NULL: there are none. */
+/* Returns the first event of the cores; NULL: there are none. */
 static const struct ps__event *first_core_event(const struct ps__perf *perf)
 {
 	for (size_t index = 0; index < perf->event_count; index++) {
@@ -99,8 +99,8 @@ static const char *user_kind_of(const struct ps__event *event)
 	                                                : "is not counted by the cores' PMU";
 }
 
-/* Only the thread itself can read its counters, and only without children, whose counts the kernel
- * adds. */
+/* Refuses targets other than the caller. Only the thread itself can read its counters, and only if
+ * no children inherit them, because the kernel adds children's counts. */
 static void check_target(struct ps__perf *perf)
 {
 	static const char by_itself[] = "a thread can only read its own counters in user space";
@@ -170,8 +170,8 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 	if (!is_allowed(perf))
 		return;
 	ps__pmu_for_each(look_at_pmu, &cores);
-	/* A thread that is moved between the look at its page and that at the counter might find no
-	 * such counter there, and be killed. */
+	/* A thread that is moved after it read its page and before it reads the counter could find
+	 * no such counter there, and be killed. */
 	if (cores.count > 1)
 		say_why(perf,
 		        "this machine has %zu kinds of cores: a thread that is moved from one to "
@@ -181,7 +181,7 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 		perf->user_config1 = cores.event.attr.config1;
 }
 
-/* Counts the pages that the sets of this process may map. */
+/* Returns the number of pages that the sets of this process may map. */
 static size_t count_permitted(size_t page_bytes)
 {
 	long mlock_kb;
@@ -195,7 +195,7 @@ static size_t count_permitted(size_t page_bytes)
 	return (size_t)mlock_kb * 1024 / page_bytes * (cpus ? cpus : 1) / SHARE_OF_RINGS;
 }
 
-/* Does the mapped page permit it, and say all that is needed? */
+/* True if the mapped page permits it, and has all that is needed. Otherwise notes why not. */
 static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page *page,
                         const char *name)
 {
@@ -231,7 +231,7 @@ static bool map_member(struct ps__perf *perf, struct ps__member *member, size_t 
 	atomic_fetch_add_explicit(&mapped_pages, 1, memory_order_relaxed);
 	if (!is_readable(perf, page, name))
 		return false;
-	/* A PMU's counters of one event all have the same width. */
+	/* An event's counters all have the same width in a PMU. */
 	member->shift = 64u - page->pmc_width;
 	return true;
 }
@@ -253,7 +253,7 @@ void ps__perf_user_adopt(struct ps__perf *perf, struct ps__group *group,
 	begin_user_reads(group);
 }
 
-/* All members, or none. */
+/* Maps the pages of all members, or of none. */
 static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t page_bytes)
 {
 	for (size_t place = 0; place < group->count; place++) {
@@ -288,7 +288,8 @@ static size_t user_count_members(const struct ps__perf *perf)
 	return count * perf->base.instances;
 }
 
-/* Groups are alike in every instance: if one can't be read so, its like are not tried. */
+/* Maps a group in all instances. Groups are the same in every instance: if one can't be read in
+ * user space, the others aren't tried. */
 static bool map_everywhere(struct ps__perf *perf, size_t group, size_t page_bytes)
 {
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* With fewer CPUs, opening an instance for each CPU takes less time than opening migration
- * records. */
+/* With fewer CPUs, an instance for each CPU is opened in less time than migration records. */
 #define CPUS_FOR_RECORDS 4
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
@@ -113,8 +112,7 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	return result;
 }
 
-/* Replaces the plain method, which looks for the task at each reading, by one that uses the switch
- * ring. */
+/* Replaces the plain method, which looks for the task at each reading, if there is a ring. */
 static void settle_for_switch_ring(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)

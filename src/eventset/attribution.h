@@ -9,8 +9,7 @@
 /* At most this many methods have a rank for a set: the size of ps__set_rank_methods' array. */
 #define PS__METHOD_RANKS 3
 
-/* attribution.c: lists the methods to try, best first, and returns their number. 0: the counts are
- * not split. */
+/* attribution.c: lists the methods to try, best first. Returns their number; 0: don't split. */
 size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS]);
 /* Prepares a method, before the events are opened. ps__set_forget_method undoes this, also after a
@@ -21,8 +20,7 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 /* Opens the switch ring if the method wants one. A set without a ring doesn't know where its task
  * is between readings: labels are weaker, and all instances are read. */
 int ps__set_open_switch_ring(struct ps_eventset *set);
-/* Drops the records that the switch ring has now; the caller must look for the task after this
- * call. */
+/* Drops the records that the ring has now. The caller must look for the task after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
 /* choose_papi.c: makes the same choice for a set that wraps PAPI's. */
 void ps__set_choose_for_papi(struct ps_eventset *set);
@@ -31,15 +29,13 @@ void ps__set_choose_for_papi(struct ps_eventset *set);
  * has_budget, and AUTO's budget has no room for them. */
 int ps__set_charge(struct ps_eventset *set, bool has_budget);
 void ps__set_release(struct ps_eventset *set);
-/* Call it before anything is opened: PS_ECOUNT if the set needs more descriptors than the process
- * may have. */
+/* Before anything is opened: PS_ECOUNT if the set needs more descriptors than the limit. */
 int ps__set_check_limit(const struct ps_eventset *set);
 bool ps__set_is_within_budget(size_t needed);
 
 /* task_cpus.c: returns the one CPU on which the task may run; -1: several. */
 int ps__set_only_cpu(const struct ps_eventset *set);
-/* Returns the thread to which the set is attached; 0: the caller. For a set that counts one
- * task. */
+/* The thread to which a set of one task is attached; 0: the caller. */
 static inline pid_t ps__set_sole_tid(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;

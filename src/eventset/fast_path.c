@@ -202,8 +202,7 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
                       struct ps_thread **thread)
 {
 	if (PS__LIKELY(result == PS_OK)) {
-		/* Written while the set is busy: as soon as it isn't, a handler may make another
-		 * reading. */
+		/* Written while the set is busy: after that a handler may make another reading. */
 		if (timestamp)
 			*timestamp = made;
 		if (thread)

@@ -13,9 +13,8 @@ static const uint64_t no_head;
 
 /*
  * A miss is a reading that the fast path has begun and the slow path has to repeat. A group that
- * shares its counters with others misses each time. So a miss closes the fast path for some
- * readings, and the next miss for twice as many. A preempted thread's misses are far apart: then
- * the length starts over.
+ * shares its counters misses each time. So a miss closes the fast path for some readings, and the
+ * next miss for twice as many. If misses are far apart, as of a preempted thread, it starts over.
  */
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)
@@ -114,8 +113,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
 	fast->set.clock = &set->recorder.clock;
 	fast->cpu = slot->cpu;
-	/* For an attached task only the switch ring tells that it moved, so this comparison always
-	 * holds. */
+	/* For an attached task only the switch ring tells: this comparison always holds. */
 	fast->cpu_place =
 	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS

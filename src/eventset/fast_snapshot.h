@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots on the fast path. The totals are read as for a reading, but no row is written. These
- * functions are also inlined in ps_log_take: after a system call the CPU predicts each return
- * wrongly.
+ * Snapshots on the fast path. The totals are read as for a reading, but no row is written. Also
+ * inlined in ps_log_take: after a system call the CPU predicts each return wrongly.
  */
 #ifndef PS_EVENTSET_FAST_SNAPSHOT_H
 #define PS_EVENTSET_FAST_SNAPSHOT_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of takes, in two steps: between them the caller adds up what was counted. The
- * functions are inlined in the boundaries of regions: after a system call the CPU predicts each
- * return wrongly.
+ * The fast path of takes, in two steps: between them the caller adds up what was counted. Inlined
+ * in the boundaries of regions: after a system call the CPU predicts each return wrongly.
  */
 #ifndef PS_EVENTSET_FAST_TAKE_H
 #define PS_EVENTSET_FAST_TAKE_H

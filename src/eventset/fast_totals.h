@@ -47,8 +47,7 @@ static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
 }
 
 /* Reads the totals into `current`, if the task is where it was; otherwise PS__TRY_SLOW_PATH, or a
- * code with a detail. The CPU is looked up after the counters are read, because code before that is
- * counted. */
+ * code with a detail. The CPU is checked after the counters, as code before them is counted. */
 PS__INLINE int ps__fast_read_totals(struct ps__fast_path *fast)
 {
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))

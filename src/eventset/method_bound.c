@@ -3,9 +3,8 @@
  * A task that could run on one CPU only when its set was started, and whose CPU mask was changed
  * since. Its counters don't split by CPU, and a reading can't open others. But the switch ring,
  * which proved that the task stayed on its one CPU, tells of all CPUs. What was counted while the
- * task stayed on one CPU certainly belongs there. In an interval in which the task moved, each CPU
- * gets a share in proportion to the time. Nothing is lost. The next ps_start opens counters that
- * split.
+ * task stayed on one CPU belongs there. In an interval in which the task moved, each CPU gets a
+ * share in proportion to the time. Nothing is lost. The next ps_start opens counters that split.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -44,8 +43,7 @@ void ps__set_look_for_migration(struct ps_eventset *set)
 	bool is_counted = ps__set_has_uncollected(set);
 	bool is_known = true;
 
-	/* The time before the last reading is assigned already, and time before ps_start isn't
-	 * counted. */
+	/* Time before the last reading is assigned; time before ps_start isn't counted. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
 	raise_to(&set->attribution.stay.since_ns, set->counters.backend->run.started_ns);
 	if (is_counted)

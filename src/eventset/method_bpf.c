@@ -8,8 +8,7 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* Refuses what the program can't do: it knows processes but not tasks, and counts from when it is
- * loaded. */
+/* Refuses what the program can't do: it doesn't know tasks, and counts when it is loaded. */
 static int prepare_bpf(struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks)
@@ -23,8 +22,7 @@ static int prepare_bpf(struct ps_eventset *set)
 	return ps__set_list_cpus(set);
 }
 
-/* True if counts may be missing: a CPU's events end when it goes offline, and a CPU that comes
- * online has none. */
+/* True if counts may be missing: a CPU went offline, or came online and has no events. */
 static bool has_bpf_changed(const struct ps_eventset *set)
 {
 	return ps__set_has_other_cpus(set) || set->counters.backend->has_gaps;

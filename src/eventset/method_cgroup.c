@@ -124,8 +124,7 @@ bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 	return true;
 }
 
-/* True if the group was removed. Its folder stays open, but the kernel counts nothing for it any
- * more. */
+/* True if the group was removed: the kernel counts nothing for it, though its folder is open. */
 static bool is_removed(const struct ps_eventset *set)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,

@@ -176,8 +176,7 @@ static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
 	return set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 }
 
-/* Assigns what was counted since the last fetch: in proportion to time, or to the CPU where the
- * task is. */
+/* Assigns what was counted since the last fetch: by time, or to the CPU where the task is. */
 static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	bool was_lost = set->attribution.stay.is_lost;

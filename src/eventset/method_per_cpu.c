@@ -211,8 +211,7 @@ static void follow_watch(struct ps_eventset *set, struct round *round)
 		set->attribution.last_cpu = ps__set_look_at_task(set);
 }
 
-/* Reads the instances that may have new counts. Returns the CPU that was taken for the present
- * one. */
+/* Reads the instances that may have new counts. Returns the CPU where the task seems to be. */
 static int read_round(struct ps_eventset *set, struct round *round)
 {
 	set->attribution.per_cpu.visit++;

@@ -50,8 +50,7 @@ struct walk {
 	bool is_short_of_memory;
 };
 
-/* Assigns a word, unless it is below what is assigned: then it is of a record that was read too
- * late. */
+/* Assigns a word, unless it is below what is assigned: then its record was read too late. */
 static void assign_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
 {
 	uint64_t total = ps__set_totals(set, 0)[word];

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process whose events count on any CPU. Clocks tell how long its tasks were on each CPU; or
- * looks at the tasks tell this. With clocks, a created task copies each event once, and a clock for
- * each CPU that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks it
- * copies only the events. While all tasks below a root stay on one CPU, the clocks prove it, and
- * the counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an
- * event happened at the same rate on all CPUs. This is an estimate, and labelled so. The shares add
- * up to what was counted.
+ * A process whose events count on any CPU. Clocks, or looks at the tasks, tell how long its tasks
+ * were on each CPU. With clocks, a created task copies each event once, and a clock for each CPU
+ * that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks it copies
+ * only the events. While all tasks below a root stay on one CPU, the clocks prove it, and the
+ * counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an event
+ * happened at the same rate on all CPUs. This is an estimate, and labelled so. The shares add up to
+ * what was counted.
  *
- * If there can be CPUs without a clock, one more clock, for any CPU, measures the time on all of
- * them.
+ * If there can be CPUs without a clock, one more clock, for any CPU, measures all time.
  */
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
@@ -18,8 +17,7 @@
 
 #include <string.h>
 
-/* The largest difference between two clocks of a running task, which are started and read one after
- * the other. */
+/* The largest difference between clocks of a running task, which start one after another. */
 #define LARGEST_SKEW_NS 20000
 
 /* A task that ends on a CPU has run there longer than this. */

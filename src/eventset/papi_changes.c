@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A wrapped PAPI event set belongs to its user. The set follows the user's changes between two
- * runs. */
+/* A wrapped PAPI event set belongs to its user, and may change between two runs. */
 #include "backend/papi_calls.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* Makes the set consist of what `papi` describes. Readings of the earlier events are no longer
- * updated. */
+/* Makes the set consist of what `papi` describes. Earlier readings are no longer updated. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
 {
 	struct ps__task task = {.fd = -1};

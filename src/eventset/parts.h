@@ -23,8 +23,7 @@ int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, co
 /* True if the set is not attached, and doesn't wrap PAPI's. */
 bool ps__set_counts_its_caller(const struct ps_eventset *set);
 
-/* The number of groups of hardware events. If it is above 1, the groups take turns. The set must be
- * open. */
+/* The number of groups of hardware events; if above 1, they take turns. The set must be open. */
 size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
 
 /* Notes that tasks left the control group that a running set counts: until the next start, readings

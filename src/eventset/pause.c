@@ -23,8 +23,7 @@ static int pause_check(struct ps_eventset *set, const char *call)
 	return result;
 }
 
-/* Refuses a pause before the exec that enables the counters: the exec enables them even if they
- * were disabled. */
+/* Refuses a pause before the exec: the exec enables the counters even if they are disabled. */
 static int pause_check_begun(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -61,8 +60,7 @@ static int pause_set(struct ps_eventset *set)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
-/* If the task was pinned, the counters don't split. Notes if the task has left its CPU in the
- * pause. */
+/* Notes if a pinned task, whose counters don't split, has left its CPU in the pause. */
 static void pause_note_move(struct ps_eventset *set)
 {
 	int only_cpu = set->attribution.only_cpu;

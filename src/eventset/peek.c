@@ -8,9 +8,8 @@
 #include "eventset/take.h"
 #include "eventset/waiting.h"
 
-/* Returns the CPU where the thread has been since its last fetch, according to its migration
- * records; -1: not known. If the thread fetches meanwhile, the caller notices it, and drops the
- * result. */
+/* Returns the CPU where the thread has been since its last fetch, by its migration records; -1: not
+ * known. If the thread fetches meanwhile, the caller notices it, and drops the result. */
 static int peek_recorded_cpu(const struct ps_eventset *set)
 {
 	return set->attribution.method->split == PS__SPLIT_RECORDS &&

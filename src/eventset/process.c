@@ -49,8 +49,7 @@ static int process_compare_tids(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Drops the first thread if it has ended: it stays in the kernel's list then, but can't be
- * counted. */
+/* Drops the first thread if it has ended: the kernel lists it, but it can't be counted. */
 static void process_drop_ended(struct list *list, const struct ps__task *first)
 {
 	size_t kept = 0;
@@ -150,8 +149,7 @@ static bool is_listed(const struct list *list, pid_t tid)
 	       bsearch(&tid, list->tids, list->count, sizeof tid, process_compare_tids);
 }
 
-/* Drops the root that had ended when it was to be opened. True if a root was dropped and others are
- * left. */
+/* Drops the root that had ended when it was to be opened. True if others are left. */
 bool ps__set_drop_ended_root(struct ps_eventset *set)
 {
 	struct ps__target *target = &set->counters.target;

@@ -31,8 +31,7 @@ static int reading_look_up(const struct ps__recording *last, const struct ps_com
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
 
-	/* From the last recording back to the first: a set gets a new recording when its events
-	 * change. */
+	/* From the last recording back: a set gets a new one when its events change. */
 	for (const struct ps__recording *recording = last; recording;
 	     recording = recording->older) {
 		struct ps_value value;

@@ -27,9 +27,8 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
-/* Undoes the current word if it is not complete. The rest of the words are then assigned to the
- * same slot: the task may be elsewhere now, and a part's times and counts would be of different
- * intervals. */
+/* Undoes the current word if it is not complete. Then the other words are assigned to the same
+ * slot: the task may be elsewhere now, and all words of a part must be of one interval. */
 static void undo_word(struct ps_eventset *set)
 {
 	const struct ps__undo *undo = &set->recorder.undo;
@@ -137,9 +136,8 @@ static void begin_sequence(struct ps_eventset *set)
 		ps__recording_write_begin(set->recorder.recording);
 }
 
-/* Repairs a reading that the fast path was writing: in the latest row, or in one row after it. The
- * slow path's recovery then writes the row. If this call is left, too, that is still noted in
- * `pending`. */
+/* Repairs a reading that the fast path was writing: in the latest row, or in one row after it.
+ * recover_write then writes the row; if it is left, too, `pending` still has the reading. */
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;

@@ -82,8 +82,7 @@ static void claim_unknown(struct walk *walk, size_t index, size_t root)
 	}
 }
 
-/* Notes the tasks without records. A task whose root isn't known may have copied the events of any
- * root. */
+/* Notes the tasks without records. If a task's root isn't known, it may have any root's events. */
 static void find_owners(struct walk *walk)
 {
 	const struct ps__tasks *tasks = walk->set->counters.tasks;

@@ -17,8 +17,7 @@ static int read_possible_cpus(void)
 	return end ? (int)end : CPU_SETSIZE;
 }
 
-/* Returns the number of CPU numbers that are possible. If the kernel doesn't tell them,
- * CPU_SETSIZE. */
+/* The number of possible CPU numbers; CPU_SETSIZE if the kernel doesn't tell it. */
 static int count_possible_cpus(void)
 {
 	static _Atomic int known;

@@ -27,8 +27,7 @@ const struct ps__history *ps__set_part_history(const struct ps_eventset *set, si
 	return index < set->recorder.met_count ? set->recorder.met[index]->history : NULL;
 }
 
-/* Returns a new number for the slots of one set with one list of events. It is unique in the
- * process. */
+/* Returns a number, unique in the process, for the slots of one set with one list of events. */
 static uint64_t new_name(void)
 {
 	static _Atomic uint64_t names;
@@ -269,8 +268,7 @@ static int difference_check_scopes(const struct difference *difference)
 	return PS_OK;
 }
 
-/* Adds the slots of the component. Returns the number of parts; 0: the set met none of its hardware
- * threads. */
+/* Adds the component's slots. Returns the number of parts; 0: the set met none of its CPUs. */
 static size_t add_slots(const struct difference *difference, struct ps_value *sums)
 {
 	size_t parts = 0, zero = SIZE_MAX;
@@ -284,8 +282,7 @@ static size_t add_slots(const struct difference *difference, struct ps_value *su
 		else if (difference_subtract(difference, index, NULL))
 			zero = index;
 	}
-	/* The set met a hardware thread of the component, and nothing was counted there in the
-	 * interval. */
+	/* The set met a hardware thread there, and nothing was counted in the interval. */
 	if (parts == 0 && zero != SIZE_MAX) {
 		difference_subtract(difference, zero, difference->to);
 		add_slot(difference, zero, sums, &parts);

@@ -7,8 +7,7 @@
 #include "eventset/control.h"
 #include "eventset/waiting.h"
 
-/* Checks that the caller may start the set. Another thread may take the set over only if the owner
- * has ended. */
+/* Refuses a caller that isn't the owner, unless the owner has ended. */
 static int check_owner(struct ps_eventset *set)
 {
 	if (set->counters.papi)
@@ -109,8 +108,7 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
-/* Starts counters that count since they were opened: leaves out what they counted before the
- * start. */
+/* Starts counters that count since the opening: leaves out what they counted until now. */
 static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
                                                         enum ps__set_state before)
 {

@@ -47,8 +47,8 @@ void ps__set_renew_fast_path(struct ps_eventset *set)
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	/* One word before each vector is for the backend. One after it is for a recorder's value,
-	 * or makes the width even. */
+	/* One word before each vector for the backend; one after for a recorder, or an even
+	 * width. */
 	size_t room = 2 + width + set->counters.backend->spare;
 	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
 

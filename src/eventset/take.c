@@ -9,8 +9,7 @@
 #include "eventset/eventset.h"
 #include "eventset/fast_take.h"
 
-/* Makes a part of the latest reading for each slot: only then the slot's base is part of the next
- * reading. */
+/* Makes each slot a part of the latest reading: the next reading lacks bases without one. */
 static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here};

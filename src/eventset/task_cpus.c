@@ -52,8 +52,7 @@ int ps__set_list_cpus(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* True if the CPUs that are online now differ from those when the set was opened, which have its
- * events. */
+/* True if other CPUs are online than when the set was opened. */
 bool ps__set_has_other_cpus(const struct ps_eventset *set)
 {
 	char text[4096];

@@ -76,8 +76,7 @@ void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 /* process.c: the threads that an attached process has when it is opened. */
 int ps__set_list_roots(struct ps_eventset *set);
 bool ps__set_drop_ended_root(struct ps_eventset *set);
-/* Looks for threads that came since then. Returns 0, or the errno for which they can't be
- * listed. */
+/* Looks for threads that came since. Returns 0, or the errno for which it can't list them. */
 int ps__set_find_new_roots(const struct ps_eventset *set, bool *has_new);
 int ps__set_fail_list(const struct ps_eventset *set, int error);
 void ps__set_forget_roots(struct ps_eventset *set);

@@ -57,8 +57,7 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Call them before and after a change of all of a slot's counts and an instance's assigned
- * totals. */
+/* Before and after a change of all of a slot's counts and an instance's assigned totals. */
 static inline void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot,
                                         uint64_t *assigned)
 {

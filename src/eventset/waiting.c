@@ -76,8 +76,7 @@ uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_
 	return waited_ns > 0 ? (uint64_t)waited_ns : 0;
 }
 
-/* Adds to the slot's enabled time the time in which the task was on its CPU, and a group was
- * not. */
+/* Adds to the slot's enabled time the time for which a group waited on its CPU. */
 void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance)
 {
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {

@@ -17,8 +17,7 @@ static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
 void ps__set_start_instances(struct ps_eventset *set);
 /* Drops the counts and waiting times since the last fetch. The instance's totals were just read. */
 void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
-/* With residencies: the waiting time up to the instance's last read that is not assigned yet.
- * Without: 0. */
+/* With residencies: the waiting time, at the last read, that isn't assigned yet. Otherwise 0. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group);
 void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance);
 /* Notes that the task was on the slot's CPU since the last fetch. */

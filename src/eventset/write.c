@@ -197,8 +197,7 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-/* Begins another reading: no reading is the latest any more. The slot will have a part of the new
- * one. */
+/* Begins another reading: none is the latest now, and the slot has a part of the new one. */
 static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 {
 	ps__set_forget_parts(set);
