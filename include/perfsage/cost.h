@@ -47,7 +47,7 @@ PS_PUBLIC const char *ps_read_path_name(enum ps_read_path path);
 /** The cost of a set's readings: in all reading_ns * readings nanoseconds. */
 struct ps_overhead {
 	double reading_ns; /* nanoseconds of one ps_read that updates a reading, on this machine */
-	/* Made by ps_read, ps_accum, ps_stop and ps_store since the set was created */
+	/* Readings by ps_read, ps_accum, ps_stop and ps_store since the set was created */
 	uint64_t readings;
 };
 

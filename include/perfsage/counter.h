@@ -3,9 +3,9 @@
  * Control of a set's counters: pause them, all or one; start one event's count
  * over; count events in one group; reach the kernel's counters.
  *
- * For a set that wraps PAPI's (ps_eventset_from_papi) all but
- * ps_eventset_reset_event fail with PS_ENOSUPP. An event is named by its index,
- * in the order of adding, from 0.
+ * For a set that wraps PAPI's (ps_eventset_from_papi), all calls that can fail,
+ * except ps_eventset_reset_event, fail with PS_ENOSUPP. An event is named by its
+ * index, in the order of adding, from 0.
  */
 #ifndef PERFSAGE_COUNTER_H
 #define PERFSAGE_COUNTER_H
@@ -157,12 +157,12 @@ PS_PUBLIC int ps_eventset_group(struct ps_eventset *set, const size_t *events, s
 
 /** One event's counter in the kernel. */
 struct ps_counter {
-	size_t size;  /* of this struct, as the library knows it */
+	size_t size;  /* the library's sizeof; later versions can have more members */
 	size_t event; /* index of the event */
-	pid_t tid;    /* whom it counts: 0 the set's owner, -1 all tasks */
-	int cpu;      /* where it counts; -1: wherever the task is */
+	pid_t tid;    /* the task that it counts; 0: the set's owner, -1: all tasks */
+	int cpu;      /* the CPU where it counts; -1: wherever the task is */
 	int fd;       /* borrowed: see below */
-	uint64_t id;  /* the kernel's, as in records of other tools */
+	uint64_t id;  /* the kernel's number of it, which records of other tools have */
 };
 
 /**

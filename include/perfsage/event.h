@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** One known event. The strings live during the visit only; none is NULL. */
+/** One known event. The strings are valid during the visit only; none is NULL. */
 struct ps_event_info {
 	size_t size;      /* the library's sizeof; later versions can have more members */
 	const char *name; /* as ps_eventset_add takes it; "chip=?": the user gives the value */

@@ -41,13 +41,13 @@ enum ps_scope {
 	PS_SCOPE_MACHINE
 };
 
-/** How a set is to know on which hardware thread its events happened. */
+/** How a set finds out on which hardware thread its events happened. */
 enum ps_attribution_mode {
 	/* Pinned if the task may run on one CPU only; exact if migration records
 	 * are permitted or there are enough descriptors; otherwise last-cpu. A
 	 * process: exact, or estimated by time shares or by looks. */
 	PS_ATTRIBUTE_AUTO = 0,
-	/* The kernel splits by hardware thread; ps_start fails where it can't. */
+	/* The kernel splits the counts by hardware thread; ps_start fails if it can't. */
 	PS_ATTRIBUTE_EXACT,
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
 	/* For a process; any other target counts as with AUTO: */
@@ -198,7 +198,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  *   PS_EISRUN - the set is running
  *   PS_ESYS - there is no such process, /proc hides it from this user, or /proc/PID/status can't
  *       be read
- *   PS_ECOUNT - no descriptor is left; one is kept
+ *   PS_ECOUNT - no descriptor is left; the set keeps one for the process
  */
 PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
 
@@ -319,8 +319,8 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * n - the number of events
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, n is not the number of events, or the set is running or has
- *       unread counts, and counts another thread than the caller, which is alive
+ *   PS_EINVAL - an argument is NULL; n is not the number of events; or the set counts another
+ *       thread, which is alive, and is running or has unread counts
  *   PS_ENOTRUN - the set was never started, or was changed after the last start; or its last
  *       ps_start failed
  *   PS_PARTIAL (residual was filled), PS_ESYS - as for ps_read
@@ -396,7 +396,7 @@ PS_PUBLIC int ps_eventset_set_history(struct ps_eventset *set, size_t rows);
 PS_PUBLIC size_t ps_eventset_event_count(const struct ps_eventset *set);
 
 /**
- * The name of an event, as it was added, or as its term name= has it.
+ * The name of an event: the term name= of the event if it has one; otherwise as it was added.
  *
  * index - in the order of adding, from 0; NULL is returned beyond the last
  *
@@ -407,7 +407,7 @@ PS_PUBLIC const char *ps_eventset_event_name(const struct ps_eventset *set, size
 /** The scope of the index'th event; PS_SCOPE_THREAD beyond the last. */
 PS_PUBLIC enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t index);
 
-/** The index'th event's unit; "" for a plain count. Lives as the name. */
+/** The index'th event's unit; "" for a plain count. Valid as long as the event's name. */
 PS_PUBLIC const char *ps_eventset_event_unit(const struct ps_eventset *set, size_t index);
 
 /** The factor from a count to that unit; 1 for a plain count. */

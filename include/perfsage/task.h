@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The software threads (tasks) of a process told apart, for event sets that are
- * attached to a process: what each task has counted, on each hardware thread,
- * however short it lived.
+ * For event sets that are attached to a process: what each software thread (task)
+ * of the process has counted, on each hardware thread, however short it lived.
  */
 #ifndef PERFSAGE_TASK_H
 #define PERFSAGE_TASK_H
@@ -20,7 +19,7 @@ struct ps_task {
 	const char *name; /* as /proc/<tid>/comm had it last; "" if it isn't known */
 	int cpu;          /* the CPU number */
 	const long long *counts; /* of the set's events, in their order; as counted, never scaled */
-	/* Numbers that the set uses once, also where a pid or tid came again; 0 if tid is 0: */
+	/* Numbers that the set uses only once, even if a pid or tid comes again; 0 if tid is 0: */
 	size_t task;    /* of this task, from 1 on in the order in which they began */
 	size_t process; /* of its process: the number of the first task that the set knows of it */
 	int has_lost;   /* nonzero: records were lost, so tid 0 can also have tasks that ended */

@@ -19,7 +19,7 @@ enum ps__target_kind {
 	PS__TARGET_SELF, /* the thread that opens the events */
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
-	PS__TARGET_CPUS,    /* all that runs on instance_cpus: bpf.c's own */
+	PS__TARGET_CPUS,    /* all that runs on instance_cpus; only for bpf.c */
 	PS__TARGET_PROCESS, /* all its threads, and the tasks that they create from now on */
 	/* tasks of a control group; an instance for each CPU that is online */
 	PS__TARGET_CGROUP
@@ -70,8 +70,8 @@ struct ps__target {
 /* What a record tells of a software thread of a process. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
-	PS__TASK_NAMED,   /* pid, tid, name: by itself */
-	PS__TASK_BEGUN,   /* pid, tid, name: a program, by exec */
+	PS__TASK_NAMED,   /* pid, tid, name: the task changed its name */
+	PS__TASK_BEGUN,   /* pid, tid, name: the task began a program, by exec */
 	PS__TASK_ENDED,   /* pid, tid: its events ended; a PS__TASK_COUNTED may follow */
 	/* pid, tid, instance, event, count: the task's share, after it has ended */
 	PS__TASK_COUNTED,
@@ -94,7 +94,7 @@ typedef void ps__task_visit(const struct ps__task_record *record, void *context)
 /* Programs of a process from which the kernel removed the counters when the programs began. */
 struct ps__uncounted {
 	size_t programs;
-	pid_t pid; /* of the first */
+	pid_t pid; /* pid and name are those of the first */
 	char name[16];
 	char why_unknown[160]; /* reason why there may be others; "": there are none */
 	bool tells_created;

@@ -115,7 +115,7 @@ struct ps__instance {
 	int direct_fd;
 	/* Event that measures how long the task was here; valid if base.residency_ns isn't NULL */
 	int residency_fd;
-	uint64_t residency_id; /* the kernel's */
+	uint64_t residency_id; /* kernel's id of residency_fd */
 };
 
 /* A kind of cores: its PMU type in sysfs, and its CPUs (text that belongs to the event). */
@@ -129,7 +129,7 @@ struct ps__kind {
 /* A group's last member, which is not an event of the set: it records migrations. */
 struct ps__perf_recorder {
 	int fd;
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* kernel's id of fd */
 	struct ps__ring ring;
 };
 

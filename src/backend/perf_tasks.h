@@ -32,7 +32,7 @@
 
 /* An event that writes records. */
 struct ps__writer {
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* kernel's id of fd */
 	int fd;
 	size_t instance;
 	size_t ring;
@@ -41,7 +41,7 @@ struct ps__writer {
 };
 
 struct ps__anchor {
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* kernel's id of fd */
 	int fd;
 };
 

@@ -394,8 +394,8 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 struct ps__write {
 	enum ps__write_kind kind;
 	struct ps__slot *slot;     /* where the task was seen */
-	const long long *counters; /* of STORE: one for each event */
-	uint16_t mark;             /* of STORE: its attribution */
+	const long long *counters; /* for STORE: one for each event */
+	uint16_t mark;             /* for STORE: its attribution */
 	uint64_t now_ns;           /* CLOCK_MONOTONIC; 0: the callee reads the clock */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);

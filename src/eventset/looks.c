@@ -37,7 +37,7 @@ struct ps__looks {
 	size_t visited_count;
 	uint64_t *times;   /* a row for each root, and one for tasks whose root isn't known; */
 	uint64_t *row;     /* and one that ps__looks_times fills */
-	uint64_t *sums;    /* of each row of times */
+	uint64_t *sums;    /* sum of each row of times */
 	bool has_looked;   /* a complete look was taken: a pid that isn't known is new */
 	bool is_begun;     /* a complete look was taken since ps__looks_begin */
 	bool is_cut_short; /* something could not be read in this look */

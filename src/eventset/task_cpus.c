@@ -68,7 +68,7 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 
 struct new_cpu {
 	const int *cpus;
-	size_t count; /* of the set's CPUs that are left */
+	size_t count; /* number of cpus that are left */
 };
 
 /* Returns 1 for a CPU that is not among the set's. Both lists rise. */
