@@ -125,9 +125,9 @@ struct ps__backend_ops {
 	int (*start)(struct ps__backend *backend);
 	/*
 	 * Reads the running totals of an instance: for each group enabled and running nanoseconds,
-	 * then a value for each event. The backend may write to the word before the totals and to
-	 * the words after them (spare). If a group can't be read (its counter is in the error
-	 * state), its entries are left as they are, and PS_PARTIAL is returned with a detail. Hot:
+	 * then a value for each event. The backend may write to the word before them and to the
+	 * word after them. If a group can't be read (its counter is in the error state), its
+	 * entries are left as they are, and PS_PARTIAL is returned with a detail. Hot:
 	 * async-signal-safe unless it fails.
 	 */
 	int (*read)(struct ps__backend *backend, size_t instance, uint64_t *totals);

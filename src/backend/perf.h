@@ -252,7 +252,7 @@ int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *insta
  * opened. */
 int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses);
 int ps__perf_pause_events(struct ps__perf *perf);
-/* Call it before new descriptors of a group are enabled. */
+/* Disables paused members, before new descriptors of a group are enabled. */
 void ps__perf_pause_members(struct ps__perf *perf, const struct ps__group *group);
 /* Returns a member's total; not more than `held`, if it is held: a record from before the pause can
  * have less. */

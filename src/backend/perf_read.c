@@ -60,8 +60,8 @@ static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__grou
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
-	/* Only the clock of a CPU can be compared: others stand still while their tasks don't run.
-	 * A control group can be taken apart. */
+	/* A control group's clock can't be compared with the time: it stands still while none of
+	 * its tasks runs. */
 	if (perf->target.kind != PS__TARGET_CPU && perf->target.kind != PS__TARGET_CGROUP)
 		return false;
 	if (!is_known_by_clock(perf, group))

@@ -21,8 +21,8 @@ void ps__perf_user_map(struct ps__perf *perf);
 void ps__perf_user_adopt(struct ps__perf *perf, struct ps__group *group,
                          struct perf_event_mmap_page *page);
 
-/* Call it before the descriptors are closed. abandon: in a forked child, which has no copies of the
- * pages. */
+/* Unmaps the pages, before the descriptors are closed. abandon: in a forked child, which has no
+ * copies of the pages. */
 void ps__perf_user_unmap(struct ps__group *group, bool abandon);
 
 /*

@@ -106,7 +106,7 @@ int ps__set_prepare_clocks(struct ps_eventset *set);
 int ps__set_prepare_looks(struct ps_eventset *set);
 void ps__set_forget_clocks(struct ps_eventset *set);
 /* method_time_share.c */
-/* Call it if the clocks were read outside a fetch: the next fetch then can't prove anything by
+/* Notes that the clocks were read outside a fetch: the next fetch then can't prove anything by
  * them. */
 void ps__set_doubt_clocks(struct ps_eventset *set);
 

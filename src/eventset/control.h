@@ -12,8 +12,8 @@ static inline bool ps__set_is_started(const struct ps_eventset *set)
 	return set->state == PS__SET_RUNNING || set->is_paused;
 }
 
-/* start.c: call it before open counters are enabled. Sets the state to running, and starts the
- * method at attribution.last_cpu. */
+/* start.c: sets the state to running, and starts the method at attribution.last_cpu. Called before
+ * open counters are enabled. */
 void ps__set_begin_running(struct ps_eventset *set);
 /* Fetches counts that ps_stop or ps_pause could not fetch. */
 int ps__set_fetch_rest(struct ps_eventset *set);

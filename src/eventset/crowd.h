@@ -28,7 +28,7 @@ struct ps__crowd {
 	ptrdiff_t buckets[PS__CROWD_BUCKETS];
 };
 
-/* Call it first: an empty bucket is -1, not 0. */
+/* Empties the crowd. Needed at first, too: an empty bucket is -1, not 0. */
 void ps__crowd_clear(struct ps__crowd *crowd);
 /* Returns NULL if there is no such task. The pointer is valid until the next task is added. */
 struct ps__seen *ps__crowd_find(const struct ps__crowd *crowd, pid_t tid);

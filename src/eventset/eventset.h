@@ -319,7 +319,7 @@ void ps__set_clear_counts(struct ps_eventset *set);
 /* Notes that counts may be missing in slots that have none now. No part of a reading shows this,
  * but intervals of snapshots that began earlier do. */
 void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark);
-/* Call it before the first counts since a start are assigned. */
+/* Clears the old counts before the first counts since a start are assigned. */
 static inline void ps__set_begin_counts(struct ps_eventset *set)
 {
 	if (set->recorder.must_clear)
@@ -385,8 +385,8 @@ int ps__set_check_papi_owner(const struct ps_eventset *set);
 /* Makes the set consist of what `papi` describes. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 
-/* interruption.c: call them before the counters start, and after the final counts are fetched. The
- * second one returns true if something else has switched the counters off. */
+/* interruption.c: begin and end of the time in which the set runs: before its counters start, and
+ * after the final counts are fetched. True if something else has switched the counters off. */
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 
@@ -408,8 +408,8 @@ static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set, uin
 	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
-/* fast_path_open.c: call it after a reading on the slow path. Opens the fast path if the next
- * reading may take it. */
+/* fast_path_open.c: after a reading on the slow path, opens the fast path if the next one may take
+ * it. */
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
 /* Does the same after a take. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);
@@ -422,7 +422,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind);
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 void ps__set_cancel_move(struct ps_eventset *set);
-/* Call it when the new row is written, and is the history's last one. */
+/* Ends the move, when the new row is written and is the history's last one. */
 void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 
 /* reading.c: the slow path of ps_read and ps_accum. */

@@ -130,7 +130,7 @@ free_slot:
 	return NULL;
 }
 
-/* Call it after the counters were opened again. */
+/* Updates the slots' instances after the counters were opened again. */
 void ps__set_find_instances(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++)

@@ -33,7 +33,8 @@ static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part
 		part[1 + word] = slot->passed.words[word] + slot->counts[word];
 }
 
-/* fast_path_open.c: call it after a snapshot on the slow path. slot: where the task is. */
+/* fast_path_open.c: opens the fast path after a snapshot on the slow path. slot: where the task
+ * is. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 
 /* Adds a slot's counts to `passed`, before they are set to 0. If it returns true, the caller sets

@@ -70,7 +70,8 @@ void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
 /* Returns the programs that the kernel did not count; NULL: they aren't watched. */
 const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
-/* Call it after a fetch of a process: marks the readings if there are such programs. */
+/* Marks a process's readings as incomplete if there are such programs, or threads were missed.
+ * Called after a fetch. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 
 /* process.c: the threads that an attached process has when it is opened. */

@@ -13,7 +13,7 @@ static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
 	return 20000u + 2000u * backend->instances + backend->run.start_ns;
 }
 
-/* Begins the measurement of waiting, at a start. */
+/* Begins to measure waiting, at a start. */
 void ps__set_start_instances(struct ps_eventset *set);
 /* Drops the counts and waiting times since the last fetch. The instance's totals were just read. */
 void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
