@@ -386,7 +386,7 @@ int ps__set_check_papi_owner(const struct ps_eventset *set);
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 
 /* interruption.c: begin and end of the time in which the set runs: before its counters start, and
- * after the final counts are fetched. True if something else has switched the counters off. */
+ * after the final counts are fetched. The end is true if something else has switched them off. */
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 

@@ -13,8 +13,8 @@ static const uint64_t no_head;
 
 /*
  * A miss is a reading that the fast path has begun and the slow path has to repeat. A group that
- * shares its counters misses each time. So a miss closes the fast path for some readings, and the
- * next miss for twice as many. If misses are far apart, as of a preempted thread, it starts over.
+ * shares its counters misses each time. So a miss closes the fast path for some readings, the next
+ * one for twice as many. Misses of a preempted thread are far apart: then this begins again.
  */
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)

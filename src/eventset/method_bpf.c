@@ -8,7 +8,7 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* Refuses what the program can't do: it doesn't know tasks, and counts when it is loaded. */
+/* Refuses what the program can't do: it doesn't know tasks, and begins when it is loaded. */
 static int prepare_bpf(struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks)

@@ -52,9 +52,9 @@ struct root_times {
 	size_t first, end; /* range of its clocks */
 	size_t cpus;       /* number of CPUs that have a clock */
 	size_t visited;    /* number of these where the tasks ran */
-	int last;          /* the last CPU of these */
+	int last;          /* the last of these; is_steady: its clock was enabled only there */
 	bool is_steady;
-	bool has_any; /* there is a clock for any CPU; the next three are its */
+	bool has_any; /* there is a clock for any CPU; its times: */
 	uint64_t whole_ns;
 	uint64_t least_ns; /* whole_ns, less the time in which the clocks were read */
 	uint64_t gap_ns;   /* that time, at both ends of the interval */

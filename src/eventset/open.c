@@ -246,8 +246,8 @@ static bool can_be_read(const struct ps_eventset *set)
 	return readable;
 }
 
-/* Notes if the process's threads aren't known. That doesn't matter if it is counted from its exec
- * on, because the exec leaves one thread. */
+/* Notes if the process's threads aren't known. That doesn't matter if the process is counted from
+ * its exec on, because the exec leaves one thread. */
 static void note_unknown_threads(struct ps_eventset *set)
 {
 	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||

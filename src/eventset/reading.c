@@ -25,7 +25,7 @@ static struct ps__slot *final_slot(struct ps_eventset *set)
 	                                                 : set->attribution.last_cpu);
 }
 
-/* Assigns all counts to slots. Of a stopped set this is done, unless memory was short. */
+/* Assigns all counts to slots. For a stopped set this is done, unless memory was short. */
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))
@@ -137,7 +137,7 @@ int ps__set_halt(struct ps_eventset *set, struct ps__write *write)
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 
 	set->state = PS__SET_UNFETCHED;
-	/* Read all instances: their totals have counts that the switch ring missed. */
+	/* Read all instances: any of them may have counts that the switch ring missed. */
 	set->attribution.per_cpu.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write->slot);
 	if (__builtin_expect(ps__set_is_failure(fetched), 0))
