@@ -37,7 +37,7 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 	if (fd < 0) {
 		int code = ps__perf_explain_event(perf, event, instance->place.pid, -fd);
 		if (perf->base.ended_tid == PS__LOST_LEADER)
-			perf->base.ended_tid = 0; /* The group had no leader that could be lost */
+			perf->base.ended_tid = 0; /* the group had no leader that could be lost */
 		return code;
 	}
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
@@ -99,8 +99,8 @@ static struct ps__group *group_find(const struct ps__perf *perf,
 	return group;
 }
 
-/* Makes a link for them. In a chain each link keeps its own totals: if one can't be read, the sum
- * keeps the link's last totals. */
+/* Makes a group's link for one kind. In a chain each link keeps its own totals: if one can't be
+ * read, the sum keeps the link's last totals. */
 static struct ps__group *make_group(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {

@@ -55,8 +55,8 @@ static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__grou
 /*
  * True if the group's CPU has been offline. The kernel then takes groups apart. A single event
  * shows it by its clock, which stood still while time passed. The time is taken from after the last
- * read until sure_ns, which is before this read: so a thread that had to wait between a read and
- * the clock isn't mistaken.
+ * read until sure_ns, which is before this read: so a wait of the thread between a read and its
+ * look at the time is not taken for an offline CPU.
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
