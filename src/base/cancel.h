@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pthread_cancel must not end a thread in the midst of a call: a lock would
- * stay held, a descriptor open, a set busy. The calls of the OS seam are no
- * cancellation points (os.c). What runs the code of others, which has such
- * points (hwloc, libpfm4, PAPI, stdio, a visitor of the user's), holds a
- * cancellation back until it is done.
+ * pthread_cancel must not end a thread inside a call: a lock would stay held, a
+ * descriptor open, a set busy. The calls of the OS seam are no cancellation
+ * points (os.c). Foreign code (hwloc, libpfm4, PAPI, stdio, a visitor of the
+ * user's) has cancellation points, so cancellation is held back while it runs.
  */
 #ifndef PS_BASE_CANCEL_H
 #define PS_BASE_CANCEL_H
@@ -12,7 +11,8 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Returns what ps__cancel_release is to bring back: they nest. */
+/* Returns the state that ps__cancel_release restores, so the calls can be
+ * nested. */
 static inline int ps__cancel_hold(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;
@@ -28,7 +28,8 @@ static inline void ps__cancel_release(int before)
 	pthread_setcancelstate(before, &held);
 }
 
-/* Less than a second; a signal ends it. */
+/* Sleeps for less than a second, without being a cancellation point. A signal
+ * ends the sleep. */
 static inline void ps__cancel_free_sleep(long time_ns)
 {
 	const struct timespec pause = {.tv_nsec = time_ns};

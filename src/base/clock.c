@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of readings: when to look at the kernel's, and what the ticks are
- * worth in between. See clock.h. */
+/* The clock of readings: decides when to read the kernel's clock, and converts ticks to nanoseconds
+ * in between. See clock.h. */
 #include "base/clock.h"
 
 #include "base/os.h"
@@ -10,26 +10,28 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-/* An answer about the clock source is good for so long: its file costs microseconds, as much as the
- * opening of an event. */
+/* The answer about the clock source is kept for this time: reading its file costs microseconds, as
+ * much as opening an event. */
 #define SOURCE_NS 1000000000u
 
 #define SPAN_NS 100000u
 
 #define SHORTEST_BASE_NS 1000000u
-/* Then the rate is reckoned from a newer origin: the kernel's changes, too. */
+/* After this time the rate is measured from a new origin, because the kernel changes its own rate,
+ * too. */
 #define LONGEST_BASE_NS 1000000000u
 
 /*
- * The clock was read somewhere between two looks at the ticks. If more time
- * than this lies between them, that is too vague for an anchor; of the ticks of
- * a base, both ends together may leave open this part: 12 ns in a span.
+ * The clock is read between two reads of the tick register, so the tick of the clock's time is
+ * uncertain. If more time than WIDEST_LOOK_NS lies between the two, the look is too uncertain for
+ * an anchor. The uncertainties of both ends of a base must be less than 1/VAGUE_PART of the base:
+ * an error of 12 ns in a span.
  */
 #define WIDEST_LOOK_NS 500u
 #define VAGUE_PART     4096u
 
-/* How far the clock may be from what the ticks predicted, beside a 1024th of
- * the time that passed. */
+/* Largest difference between the clock and the prediction from the ticks. 1/1024 of the time that
+ * passed is allowed in addition. */
 #define TOLERANCE_NS 2000u
 
 #define MOST_FAILURES 16u
@@ -47,7 +49,8 @@ static bool clock_read_source(void)
 	       strcmp(source, PS__ARCH_CLOCKSOURCE) == 0;
 }
 
-/* Are the ticks what the kernel's clock goes by? A test's file is read each time. */
+/* True if the kernel's clock is derived from the tick register. The answer is kept for SOURCE_NS;
+ * if a test replaced open(), the file is read each time. */
 static bool clock_goes_by_ticks(void)
 {
 	static _Atomic uint64_t asked_ns;
@@ -72,8 +75,8 @@ void ps__clock_open(struct ps__clock *clock)
 		ps__clock_trust(clock);
 }
 
-/* Learning begins anew; too often in a row, and the ticks are given up: each
- * look at them costs time. */
+/* Restarts learning the rate. After MOST_FAILURES failures in a row the ticks are no longer used,
+ * because each attempt costs time. */
 static void clock_restart(struct ps__clock *clock)
 {
 	clock->span_ticks = 0;
@@ -88,9 +91,8 @@ static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 }
 
 /*
- * Does the clock stand where the ticks said it would? Not after they were set,
- * or stopped for a while, or when the program was moved to a machine where they
- * go at another rate.
+ * True if the clock shows the time that the ticks predicted. It does not after the ticks were set
+ * or stopped, or after the program was moved to a machine whose ticks have another rate.
  */
 static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {
@@ -102,8 +104,7 @@ static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks,
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
 
-/* The rate, over a base that is long enough to know it and short enough to be
- * of today. */
+/* Measures the rate over a base that is long enough to be exact and short enough to be recent. */
 static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width,
                              uint64_t now_ns)
 {

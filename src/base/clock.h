@@ -11,19 +11,19 @@
 
 #include "arch/arch.h"
 
-/* Zeroed, it looks at the clock each time. */
+/* If the struct is zeroed, the kernel's clock is read each time. */
 struct ps__clock {
-	uint64_t span_ticks; /* how far it may go on from the anchor; 0: not at all */
+	uint64_t span_ticks; /* ticks after the anchor for which time is predicted; 0: never */
 	uint64_t anchor_ticks;
 	uint64_t anchor_ns;
 	uint64_t rate; /* nanoseconds of a tick, times 2^32 */
-	/* The rate is reckoned from here. */
+	/* Start of the base over which the rate is measured */
 	uint64_t origin_ticks;
 	uint64_t origin_ns;
-	uint64_t origin_width; /* ticks between which the clock was looked at */
+	uint64_t origin_width; /* ticks between the reads before and after the clock's */
 	bool has_origin;
-	bool is_trusted;   /* are ticks looked at? */
-	unsigned failures; /* looks in a row from which nothing could be learnt */
+	bool is_trusted;   /* true if the ticks are read */
+	unsigned failures; /* number of looks in a row that failed */
 };
 
 /* Trusts the ticks if the kernel's own clock does, and if the clock is the real
@@ -33,17 +33,16 @@ void ps__clock_open(struct ps__clock *clock);
 /* Begins to learn the ticks' rate. */
 void ps__clock_trust(struct ps__clock *clock);
 
-/* Looks at the clock, and learns from it. */
+/* Reads the kernel's clock, and updates rate and anchor. */
 uint64_t ps__clock_look(struct ps__clock *clock) __attribute__((cold));
 
-/* Nanoseconds of CLOCK_MONOTONIC; may be some nanoseconds before what it told
- * last. Hot; async-signal-safe. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. They can be some nanoseconds less
+ * than those of the call before. Hot; async-signal-safe. */
 static inline uint64_t ps__clock_now_ns(struct ps__clock *clock)
 {
 	if (__builtin_expect(clock->span_ticks != 0, 1)) {
 		uint64_t passed = ps__arch_ticks() - clock->anchor_ticks;
-		/* Ticks that went back are far ahead, as unsigned numbers
-		 * go. */
+		/* If the ticks went back, this unsigned number is huge. */
 		if (__builtin_expect(passed < clock->span_ticks, 1))
 			return clock->anchor_ns + (passed * clock->rate >> 32);
 	}

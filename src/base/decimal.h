@@ -36,8 +36,8 @@ static inline double ps__decimal_parse(const char *text, char **end)
 	return number;
 }
 
-/* The same as strtold: each integer of 64 bits is exact, and 1e400 is finite, where a long double
- * is more than a double. */
+/* The same with strtold. Where a long double is wider than a double, each integer of 64 bits is
+ * exact, and 1e400 is finite. */
 static inline long double ps__decimal_parse_long(const char *text, char **end)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

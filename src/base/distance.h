@@ -10,9 +10,8 @@
 #define PS__DISTANCE_LONGEST 63
 
 /*
- * How many letters must be changed, put in, left out or swapped with the next
- * one to get from one word to the other. Small and capital letters are the
- * same.
+ * Returns how many letters must be changed, inserted, removed or swapped with the next one to turn
+ * one word into the other. Small and capital letters are the same.
  */
 size_t ps__distance(const char *one, const char *other);
 

@@ -14,17 +14,19 @@
 
 #define DETAIL_BYTES 1024
 
-/* A thread's. Two buffers, so that a new sentence may quote the old one. */
+/* One thread's detail sentences. Two buffers, so that a new sentence may quote
+ * the old one. */
 struct details {
 	unsigned current;
 	char text[2][DETAIL_BYTES];
 };
 
 /*
- * A page that the thread gets when it fails first, and that goes when it ends.
- * Only the pointer is thread-local: a library that dlopen loads has some
- * hundred bytes for what is reached as fast as identity.h's number. A page,
- * since a signal handler may fail, too, and must not call malloc.
+ * The calling thread's sentences: a page that is mapped at its first failure
+ * and freed when it ends. Only the pointer is thread-local: a library that
+ * dlopen loads gets only some hundred bytes of fast thread-local storage, which
+ * identity.h uses. The page comes from mmap, because a signal handler may fail,
+ * too, and must not call malloc.
  */
 static _Thread_local struct details *own_details;
 /* A thread that got no page points here. Nobody writes it. */
@@ -125,8 +127,8 @@ int ps__fail(int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(details->text[next], DETAIL_BYTES, format, arguments);
 	va_end(arguments);
-	/* It may quote what somebody else chose, and most programs write it to
-	 * a terminal. */
+	/* The sentence may quote foreign text, and most programs write it to a
+	 * terminal. */
 	ps__printable_clean(details->text[next]);
 	details->current = next;
 	return code;

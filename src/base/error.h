@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A failure is said by a code to return, and by the calling thread's detail sentence. */
+/* A failure is reported by the returned code, and by the calling thread's detail sentence. */
 #ifndef PS_BASE_ERROR_H
 #define PS_BASE_ERROR_H
 
@@ -9,15 +9,15 @@
  * ...);`. The arguments may contain the present detail. Cut at 1023 bytes. */
 int ps__fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* The same for out of memory, with what the memory was for. */
+/* Fails with PS_ENOMEM; `what` says what the memory was for. */
 int ps__fail_memory(const char *what) __attribute__((cold));
 
-/* The first of several failures, whose sentence is told at the end. */
+/* The first of several failures; its sentence is reported at the end. */
 struct ps__failure {
 	int code; /* PS_OK: none */
 	char detail[1024];
 };
-void ps__failure_keep(struct ps__failure *failure, int code); /* PS_OK: nothing to keep */
+void ps__failure_keep(struct ps__failure *failure, int code); /* keeps the first code but PS_OK */
 int ps__failure_return(const struct ps__failure *failure);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files by their descriptors. Is one still that of the file it was opened for? A program may close
- * all that it has, as daemons do, and open other files under their numbers. And who may use a file
- * that takes another one's place? */
+/* Tells whether a descriptor still belongs to the file it was opened for: a program may close all
+ * its descriptors, as daemons do, and open other files under the same numbers. Also gives a file
+ * that replaces another one the rights of the old file. */
 #ifndef PS_BASE_FILE_ID_H
 #define PS_BASE_FILE_ID_H
 
@@ -16,7 +16,7 @@ struct ps__file_id {
 	ino_t inode;
 };
 
-/* False: fstat(2) failed, as errno tells. */
+/* Returns false with errno set if fstat(2) failed. */
 static inline bool ps__file_id_of(int fd, struct ps__file_id *out)
 {
 	struct stat status;
@@ -34,8 +34,8 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
 }
 
-/* The mode with which a file is made that is to take the place of an old one: nobody else reads it
- * until it has the old one's owner, group and permissions. */
+/* The mode in which a file that will replace an old one is created: no other user can read it until
+ * it has the old file's owner, group and permissions. */
 #define PS__FILE_MODE_BESIDE (S_IRUSR | S_IWUSR)
 
 static inline bool ps__file_has_rights_of(int fd, const struct stat *old)
@@ -46,11 +46,11 @@ static inline bool ps__file_has_rights_of(int fd, const struct stat *old)
 	       now.st_mode == old->st_mode;
 }
 
-/* The owner and the group, as far as that is permitted, and the permissions are those of the old
- * file. Another owner gets no set-user-ID bits, and another group no permissions. The owner comes
- * first, as a new one takes set-user-ID bits away. Some file systems give all files the same, and
- * refuse any change: that is no failure. False: the permissions could not be changed, as errno
- * tells. */
+/* Gives a file the permissions of an old file, and its owner and group as far as that is permitted.
+ * If the owner can't be set, the file gets no set-user-ID bits; if the group can't be set, the
+ * group gets no permissions. The owner is set first, because setting it clears set-user-ID bits.
+ * Some file systems give all files the same rights and refuse any change: that is no failure.
+ * Returns false with errno set if the permissions could not be changed. */
 static inline bool ps__file_take_over(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 07777;

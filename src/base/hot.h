@@ -4,15 +4,16 @@
 #define PS_BASE_HOT_H
 
 /*
- * After a system call processors predict few of the branches that come, and
- * what that costs depends on where the code stands: some 10 ns a reading, 30 of
- * a set of PAPI, that came and went with changes elsewhere (x86-64, Zen). So
- * all of it stands together, and each function begins at a multiple of 256
- * bytes: what changes in one moves no other within its lines.
+ * After a system call, processors predict few of the following branches. The
+ * cost depends on the address of the code: changes in other code made readings
+ * some 10 ns slower or faster, 30 ns for a set of PAPI (x86-64, Zen). So all
+ * hot code is in one section, and each function begins at a multiple of 256
+ * bytes: a change in one function does not move another one relative to its
+ * cache lines.
  */
 #define PS__HOT __attribute__((aligned(256), section(".text.hot.ps")))
 
-/* A piece of it, that has a name for its readers' sake alone. */
+/* A part of a hot function that is a function only for readability. */
 #define PS__INLINE static inline __attribute__((always_inline))
 
 #if defined(__SANITIZE_THREAD__)

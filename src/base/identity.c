@@ -2,8 +2,8 @@
 /*
  * Fork detection without a system call: a page that the kernel empties in the
  * child (MADV_WIPEONFORK), so that clone() and fork() are both seen; before
- * Linux 4.14, a handler of pthread_atfork. It belongs to the process, not to a
- * test's machine, and so doesn't go through the hooks.
+ * Linux 4.14, a handler of pthread_atfork. It looks at the real process even if
+ * a test replaces the system, so it doesn't go through the hooks.
  */
 #include "base/identity.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is this still the process that made an event set, and the thread that it
- * counts? Asked at every reading, without a system call. A child of fork()
- * shares its parent's events.
+ * Identifies processes and threads without a system call: each reading checks
+ * that the caller is the process that made the event set, and the thread that
+ * the set counts. A child of fork() shares its parent's events.
  */
 #ifndef PS_BASE_IDENTITY_H
 #define PS_BASE_IDENTITY_H
@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The calling process's generation: never 0, and another number in each forked
- * process. */
+/* Returns the calling process's generation: never 0, and different from that of
+ * every ancestor. */
 uint64_t ps__fork_generation(void);
 
-/* Where it stands, for the hot path: 0 in a child that did not ask yet. Valid
- * after ps__fork_generation. */
+/* Address of the generation, for the hot path. It holds 0 in a child that
+ * hasn't called ps__fork_generation yet. Valid after ps__fork_generation. */
 extern const _Atomic uint64_t *ps__fork_mark __attribute__((visibility("hidden")));
 
 /* True if what was made in `generation` belongs to this process. No system
@@ -26,12 +26,13 @@ static inline _Bool ps__fork_is_same(uint64_t generation)
 }
 
 /*
- * A number for the calling thread: never 0, and never given twice in a process,
- * as pthread_t and tids are. No system call but the first time a thread asks.
+ * The calling thread's number; 0 until it is first asked for. Unlike pthread_t
+ * and tids, numbers are not used again in a process. ps__thread_number makes a
+ * system call only the first time.
  */
 extern _Thread_local uint64_t ps__own_thread_number
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-/* Its tid, once it has a number. */
+/* The thread's tid, once it has a number. */
 extern _Thread_local int ps__own_tid
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 uint64_t ps__thread_number_create(void);

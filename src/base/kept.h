@@ -17,16 +17,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PS__KEPT_NUMBER 1024 /* as select(2) takes none from there on */
+#define PS__KEPT_NUMBER 1024 /* the lowest number: select(2) takes no number from 1024 on */
 #define PS__KEPT_FILE   ((uint64_t)1 << 63)
 
-/* Takes over the descriptor of an event or of a regular file that was just opened, and returns its
- * number from now on: a high one if there is room. Calls that put something else there are counted
- * in *losses, unless it is NULL. The function is NULL where the library is not preloaded. */
+/* Takes over the descriptor of an event or of a regular file that was just opened, and returns the
+ * number that it has from now on: a high one if there is room. The program's calls that put
+ * something else under this number are counted in *losses, unless losses is NULL. The function is
+ * NULL where the library is not preloaded. */
 __attribute__((weak, visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses);
 
-/* The low half of losses counts the calls that are under way, the high half those that are over.
- * Who finds all descriptors in place while a call is under way must look again each time. */
+/* The low half of losses counts such calls that are under way, the high half those that are over.
+ * While a call is under way, a check that found all descriptors in place must be repeated at each
+ * use. */
 #define PS__KEPT_UNDER_WAY ((uint64_t)1)
 #define PS__KEPT_OVER      ((uint64_t)1 << 32)
 
@@ -35,10 +37,11 @@ static inline uint64_t ps__kept_over(uint64_t losses)
 	return losses & ~(PS__KEPT_OVER - 1);
 }
 
-/* Counts how often a descriptor of this library's may have been lost so. */
+/* Counts how often such a call may have taken a descriptor of this library's. */
 extern _Atomic uint64_t ps__os_losses __attribute__((visibility("hidden")));
 
-/* Tells whether the same event or regular file is still under the number. 0: it is neither. */
+/* Returns a number that identifies the event or regular file under fd, to be compared later; 0 if
+ * fd is neither. */
 static inline uint64_t ps__kept_identity(int fd)
 {
 	uint64_t id = 0;
@@ -51,7 +54,8 @@ static inline uint64_t ps__kept_identity(int fd)
 	return PS__KEPT_FILE | ((uint64_t)what.st_dev * 0x9e3779b97f4a7c15 ^ (uint64_t)what.st_ino);
 }
 
-/* A new descriptor has the lowest number, which the program's next file would have had. */
+/* Moves a new descriptor to a high number, and returns that; fd if it can't be moved. A new
+ * descriptor has the lowest free number, which the program's next file would have had. */
 static inline int ps__kept_move(int fd)
 {
 	struct rlimit limit = {0};

@@ -11,16 +11,18 @@
 
 static struct {
 	pthread_mutex_t mutex;
-	_Atomic uint64_t renewed; /* twice the generation it is of; odd: it is being made */
+	/* twice the generation that made the mutex; odd: it is being made */
+	_Atomic uint64_t renewed;
 } locks[PS__LOCKS];
 
 static _Thread_local struct {
-	unsigned short depth[PS__LOCKS]; /* how often the thread has it */
-	unsigned short forks;            /* a handler may fork in the midst of a fork */
+	unsigned short depth[PS__LOCKS]; /* how often the thread holds each lock */
+	/* depth of forks: a signal handler may fork during a fork */
+	unsigned short forks;
 	unsigned short first_for_fork;
 } own __attribute__((tls_model("initial-exec")));
 
-/* Several threads of a child may come at once. */
+/* Makes the mutex anew in a forked child, where several threads may call this at once. */
 static void lock_renew(enum ps__lock lock)
 {
 	uint64_t wanted = 2 * ps__fork_generation();
@@ -39,8 +41,8 @@ static void lock_renew(enum ps__lock lock)
 	}
 }
 
-/* The thread may have locks already: its handler forks, or a visitor of the user's. Those before
- * its last one are not waited for, as who has them may wait for that one. */
+/* The thread may hold locks already: a signal handler or a visitor of the user's may fork. Locks
+ * before the last one that it holds are not taken: their holder may be waiting for that one. */
 static void lock_before_fork(void)
 {
 	unsigned short first = PS__LOCKS;
@@ -54,7 +56,7 @@ static void lock_before_fork(void)
 		ps__lock_take(lock);
 }
 
-/* In both processes. The handlers may have been set in the midst of the fork. */
+/* Runs in parent and child. forks is 0 if the handlers were registered during the fork. */
 static void lock_after_fork(void)
 {
 	if (own.forks == 0 || --own.forks > 0)
@@ -63,15 +65,15 @@ static void lock_after_fork(void)
 		ps__lock_release(lock - 1);
 }
 
-/* Before those of the program: fork takes a lock of the program's, under which the library may be
- * called, before these. */
+/* Registered before the program's handlers, so that fork runs the program's first: fork then takes
+ * a lock of the program's before these, as a call of the library under that lock does. */
 static __attribute__((constructor)) void lock_watch_forks(void)
 {
 	pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork);
 }
 
-/* No handler comes before the thread has it: it would pass, fork a child that waits for ever, or
- * jump out. */
+/* Signals wait until the thread has the mutex and its depth is set. A handler in between would wait
+ * for ever for the mutex, in a call or a fork, or jump out and leave it locked. */
 void ps__lock_take(enum ps__lock lock)
 {
 	struct ps__held held;

@@ -26,7 +26,7 @@
 #include <sys/rseq.h>
 #endif
 
-#define LARGEST_TABLE 4096 /* bytes: a size beyond is none, and must not be looked at */
+#define LARGEST_TABLE 4096 /* bytes; a larger size is wrong, and that memory must not be read */
 
 _Atomic uint64_t ps__os_losses;
 
@@ -44,9 +44,9 @@ static int real_bpf(int command, union bpf_attr *attr, size_t size_bytes)
 }
 
 /*
- * read, pread, open and close of the C library are cancellation points: a
- * thread that is cancelled there would leave a call of the library half done.
- * System calls as such are none.
+ * read, pread, open and close of the C library are cancellation points: a thread that is cancelled
+ * there would leave a call of the library half done. Direct system calls are no cancellation
+ * points.
  */
 static __attribute__((cold, noinline)) ssize_t fail_call(long result)
 {
@@ -66,8 +66,7 @@ static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
 #ifdef __LP64__
 	return syscall(SYS_pread64, fd, buffer, size_bytes, offset);
 #else
-	/* Elsewhere the offset is handed over in two words, in ways that
-	 * differ. */
+	/* Other ABIs pass the offset in two words, in different ways. */
 	int cancel = ps__cancel_hold();
 	ssize_t result = pread(fd, buffer, size_bytes, offset);
 	ps__cancel_release(cancel);
@@ -78,7 +77,7 @@ static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
 static int real_close(int fd)
 {
 #ifdef PS__HAS_THREAD_SANITIZER
-	/* It must see that the number is free for another thread. */
+	/* The sanitizer must see that the number is free for other threads. */
 	int cancel = ps__cancel_hold();
 	int result = close(fd);
 	ps__cancel_release(cancel);
@@ -147,7 +146,7 @@ static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 	return (int)syscall(SYS_ppoll, fds, count, timeout_ms < 0 ? NULL : &timeout, NULL,
 	                    (size_t)0);
 #else
-	/* Elsewhere the kernel's timespec may be another one. */
+	/* On other ABIs the kernel's timespec may differ. */
 	int cancel = ps__cancel_hold();
 	int result = poll(fds, count, timeout_ms);
 	ps__cancel_release(cancel);
@@ -211,7 +210,7 @@ const struct ps_hooks *ps_hooks_default(void)
 	if (!ps__os.entry) \
 	ps__os.entry = real_system.entry
 
-/* A newer program's entries that this library doesn't have: it may leave them
+/* True if a newer program's table sets entries that this library doesn't have; it may leave them
  * NULL. */
 static bool os_has_later_entries(const struct ps_hooks *hooks)
 {
@@ -250,8 +249,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	int code = os_check_size(hooks);
 	if (code < 0)
 		return code;
-	/* An older program's table ends earlier: what it doesn't have does what
-	 * the default does. */
+	/* An older program's table is smaller: for entries that it lacks the default is used. */
 	memcpy(&taken, hooks, hooks->size < sizeof taken ? hooks->size : sizeof taken);
 	taken.size = sizeof taken;
 	ps__os = taken;
@@ -310,7 +308,7 @@ void ps__os_free(void *memory)
 		ps__os.release(memory);
 }
 
-/* Two lines of 64 bytes: they are fetched in pairs. */
+/* Two cache lines of 64 bytes, because processors fetch them in pairs. */
 #define APART_BYTES ((size_t)128)
 
 void *ps__os_calloc_apart(size_t count, size_t size_bytes)
@@ -325,8 +323,8 @@ void *ps__os_calloc_apart(size_t count, size_t size_bytes)
 	void *whole = ps__os_calloc(1, total & ~(APART_BYTES - 1));
 	if (!whole)
 		return NULL;
-	/* What the allocator gave is kept right before; there is room, as it
-	 * aligns to a pointer's size at least. */
+	/* The allocator's pointer is stored right before the result. There is room for it, because
+	 * the allocator aligns to a pointer's size at least. */
 	void **apart = (void **)(((uintptr_t)whole + APART_BYTES) & ~(uintptr_t)(APART_BYTES - 1));
 	apart[-1] = whole;
 	return apart;
@@ -352,7 +350,7 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 		ps__os.munmap(pages, size_bytes);
 }
 
-/* A turn of the processor for the task that the caller waits for, and then a sleep: the caller may
+/* Yields to the task that the caller waits for; after 100 attempts sleeps, because the caller may
  * have the higher priority. */
 static void wait_for_task(int attempt)
 {
@@ -392,7 +390,7 @@ ssize_t ps__os_read_whole(int fd, char *buffer, size_t size_bytes)
 
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes)
 {
-	/* A named pipe that nobody writes to is empty. */
+	/* O_NONBLOCK: a named pipe without a writer is then empty, and open doesn't wait. */
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)

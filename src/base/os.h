@@ -16,14 +16,13 @@
 extern struct ps_hooks ps__os __attribute__((visibility("hidden")));
 
 /*
- * Bytes from the thread pointer to where the kernel keeps the calling thread's
- * CPU (rseq(2), registered by glibc); 0 where there is none, and while getcpu
- * is a test's.
+ * Offset in bytes from the thread pointer to the place where the kernel keeps the calling thread's
+ * CPU (rseq(2), registered by glibc); 0 if there is no such place, and while getcpu is a test's.
  */
 extern ptrdiff_t ps__os_rseq __attribute__((visibility("hidden")));
 
-/* Where the kernel writes down the calling thread's CPU, for this thread alone;
- * else where a -1 stands. */
+/* Returns the address at which the kernel keeps the calling thread's CPU, valid in this thread
+ * only; the address of a -1 if there is none. */
 static inline const volatile int *ps__os_cpu_place(void)
 {
 	static const int nowhere = -1;
@@ -32,8 +31,8 @@ static inline const volatile int *ps__os_cpu_place(void)
 	return ps__os_rseq ? (const volatile int *)(thread + ps__os_rseq) : &nowhere;
 }
 
-/* The calling thread's CPU, or -1: getcpu of the table, or what that would say,
- * in two loads. */
+/* Returns the calling thread's CPU, or -1: by two loads if rseq has it, else by getcpu of the
+ * table. */
 static inline int ps__os_getcpu(void)
 {
 	if (__builtin_expect(ps__os_rseq != 0, 1)) {
@@ -53,32 +52,32 @@ char *ps__os_strndup(const char *text, size_t length);
 void ps__os_free(void *memory);
 
 /*
- * The same for what one thread writes while others write elsewhere: no other
- * memory is in its cache lines, nor in the lines that processors fetch along
- * with them. Freed by ps__os_free_apart alone.
+ * The same for memory that one thread writes while other threads write other memory: nothing else
+ * is in its cache lines, nor in the lines that processors fetch along with them. Free it with
+ * ps__os_free_apart only.
  */
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
-/* perf_event_open with close-on-exec beside these flags, called again if a
- * signal interrupted it. The descriptor, or -errno. */
+/* Calls perf_event_open with close-on-exec added to flags, again if a signal interrupted it.
+ * Returns the descriptor, or -errno. */
 int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                       unsigned long flags);
-/* Is it an event's descriptor? The program may have closed it, and opened
+/* True if fd is, or may be, an event's descriptor. The program may have closed it, and opened
  * something else under the number. */
 bool ps__os_is_event(int fd);
-/* Is it the event that the kernel gave this id? Another event may be under the number. 0: the id is
- * not known. */
+/* True if fd is, or may be, the event that the kernel gave this id: another event may be under the
+ * number. id 0: any event. */
 bool ps__os_is_event_of(int fd, uint64_t id);
-/* Closes that event's descriptor, in a forked child its copy; anything else is left alone. */
+/* Closes fd if ps__os_is_event_of is true for it; in a forked child this closes the child's copy.
+ * Anything else is left alone. */
 void ps__os_close_event_of(int fd, uint64_t id);
-/* The kernel's id of an event that was just opened; 0: the kernel doesn't tell. */
+/* Returns the kernel's id of an event that was just opened; 0 if the kernel doesn't tell. */
 uint64_t ps__os_event_id(int fd);
 /*
- * Closes the descriptor of the event with this id, of any event if that is 0;
- * anything else is the program's by now, and left alone. In a forked child
- * (is_copied) that lets go of the child's copy, or the kernel would keep the
- * event, and the counter or breakpoint it takes, as long as the child lives.
+ * Closes fd if it is the event with this id (0: any event). Anything else belongs to the program by
+ * now and is left alone. is_copied: closes the child's copy in a forked child, where the kernel
+ * would otherwise keep the event, and its counter or breakpoint, as long as the child lives.
  */
 void ps__os_close_event(int fd, uint64_t id, bool is_copied);
 
@@ -96,14 +95,13 @@ static inline uint64_t ps__os_now_ns(void)
 	return ps__os_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What ps__os_read_retried does when read(2) failed, with errno set. */
+/* The rest of ps__os_read_retried after read(2) failed, with errno set. */
 ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
 
 /*
- * read(2), called again if a signal interrupted it, or if it was refused because
- * a task was inheriting the group of events, or giving it back, at that moment
- * (ECHILD). That is over in microseconds, or when that task has its next turn;
- * 50 ms are waited for it.
+ * read(2), called again if a signal interrupted it, or if it was refused because a task was
+ * inheriting the group of events, or giving it back, at that moment (ECHILD). That state ends in
+ * microseconds, or when that task runs again; the call waits up to 50 ms for it.
  */
 static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_bytes)
 {
@@ -112,7 +110,7 @@ static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_byte
 	return __builtin_expect(length < 0, 0) ? ps__os_read_again(fd, buffer, size_bytes) : length;
 }
 
-/* The real read(2) of ps__os. */
+/* The real system's read(2), the default of ps__os.read. */
 ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
 
 /* Fills buffer from fd up to its end or to size_bytes. Returns the number of bytes, or -errno. */
@@ -121,15 +119,16 @@ ssize_t ps__os_read_whole(int fd, char *buffer, size_t size_bytes);
 /* Reads a small text file whole, NUL-terminated, without trailing newlines.
  * Returns its length, or -errno: -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
-/* The first bytes of a file that may be long, NUL-terminated: their number, or -errno. */
+/* Reads the first bytes of a file that may be long, NUL-terminated. Returns their number, or
+ * -errno. */
 ssize_t ps__os_read_head(const char *path, char *buffer, size_t size_bytes);
 
 /* Reads a decimal number from a file. Returns 0, or -errno (-EINVAL: no number
  * there). */
 int ps__os_read_long(const char *path, long *out);
 
-/* Memory that is faulted in when it is made, outside of malloc: touching it
- * later is no page fault in the user's counts. NULL with errno on failure. */
+/* Maps memory and faults it in at once, so that touching it later is no page fault in the user's
+ * counts. Returns NULL with errno on failure. */
 void *ps__os_pages_create(size_t size_bytes);
 void ps__os_pages_destroy(void *pages, size_t size_bytes);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors of events: opened, told from what the program puts under their numbers, closed. */
+/* Opens and closes descriptors of events, and tells them from other files that the program opened
+ * under their numbers. */
 #include "base/os.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@ int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
 	return fd < 0 ? -errno : fd;
 }
 
-/* Other files, which don't know the question, answer so. An event's own errors, as when the kernel
- * revoked it, and those of a filter of system calls are others. */
+/* False for the errors by which other files refuse PERF_EVENT_IOC_ID. Other errors come from an
+ * event, for example one that the kernel revoked, or from a filter of system calls. */
 static bool may_be_event(int error)
 {
 	static const int of_others[] = {EBADF, EBADFD, ENOTTY, EINVAL, ENXIO, EOPNOTSUPP};

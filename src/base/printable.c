@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides what of a foreign text may be shown, and how wide it is: by tables, as the C library's
- * depend on the locale. */
+/* Decides which characters of foreign text may be shown, and how wide they are. It has tables of
+ * its own, because the C library's depend on the locale. */
 #include "base/printable.h"
 
 #include "base/printable_ranges.h"
@@ -23,7 +23,7 @@ static bool printable_is_in(const struct range *ranges, size_t count, uint32_t c
 	return low < count && code >= ranges[low].first;
 }
 
-/* The bytes of a lead byte's character; 0 if it is none. */
+/* Returns the length in bytes of a character that begins with this byte; 0 if none does. */
 static size_t printable_expected_bytes(unsigned char lead)
 {
 	if (lead < 0x80)
@@ -67,7 +67,7 @@ bool ps__printable_is(uint32_t code)
 {
 	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code > 0x10ffff)
 		return false;
-	/* The last two of each plane are no characters. */
+	/* The last two code points of each plane are no characters. */
 	return (code & 0xfffe) != 0xfffe && !printable_is_in(hidden, COUNT(hidden), code);
 }
 

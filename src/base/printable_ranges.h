@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of Unicode 14.0, for printable.c alone. Unassigned code points between
- * two ranges are counted to them. */
+/* Ranges of Unicode 14.0, for printable.c alone. Ranges include unassigned code
+ * points that lie between their members. */
 #ifndef PS_BASE_PRINTABLE_RANGES_H
 #define PS_BASE_PRINTABLE_RANGES_H
 

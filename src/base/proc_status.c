@@ -15,7 +15,7 @@ bool ps__proc_status_read(char status[PS__PROC_STATUS_BYTES])
 	if (length < 0)
 		length = 0;
 	status[length] = '\0';
-	/* A process may have thousands of groups. */
+	/* The text was cut, as a process may have thousands of groups: drop the incomplete line. */
 	char *end = length == PS__PROC_STATUS_BYTES - 1 ? strrchr(status, '\n') : NULL;
 	if (end)
 		end[1] = '\0';

@@ -9,7 +9,8 @@
 
 #define PS__PROC_STATUS_BYTES 4096
 
-/* The caller's lines that fit, whole; false, and an empty text, if the file can't be read. */
+/* Reads the caller's lines: as many whole lines as fit. Returns false, with an empty text, if the
+ * file can't be read. */
 bool ps__proc_status_read(char status[PS__PROC_STATUS_BYTES]);
 
 /* The number of a line; fallback if there is none. */
@@ -19,9 +20,9 @@ unsigned long long ps__proc_status_number(const char *status, const char *name, 
 /* The text of a line; false if there is no such line, or it doesn't fit. */
 bool ps__proc_status_text(const char *status, const char *name, char *out, size_t size_bytes);
 
-/* Does the process have this capability (its number in capabilities(7))? */
+/* True if the process has this capability (its number in capabilities(7)). */
 bool ps__proc_status_has_capability(const char *status, int number);
-#define PS__CAP_SYS_ADMIN 21 /* it stands for PERFMON in kernels before 5.8 */
+#define PS__CAP_SYS_ADMIN 21 /* kernels before 5.8 have no PERFMON and ask for this */
 #define PS__CAP_PERFMON   38
 #define PS__CAP_BPF       39
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See stack.h. Only what is asked when a call finds the note of another one. */
+/* See stack.h. This part runs only when a call finds the note of another call. */
 #include "base/stack.h"
 
 #include <sys/syscall.h>
@@ -7,8 +7,8 @@
 
 _Thread_local volatile uintptr_t ps__stack_noted = UINTPTR_MAX;
 
-/* In a handler on a stack with SS_AUTODISARM the kernel says that there is no signal stack:
- * stack_is_past_own finds those. */
+/* True on a signal stack. In a handler on a stack with SS_AUTODISARM the kernel says that there is
+ * no signal stack; stack_is_past_own finds such stacks. */
 static bool stack_is_of_signals(void)
 {
 	stack_t stack = {.ss_flags = 0};
@@ -16,9 +16,9 @@ static bool stack_is_of_signals(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
 }
 
-/* The C library keeps a thread's variables at the upper end of the thread's stack. So a call below
- * them and one above them are on two stacks. The main thread's variables are elsewhere, and its
- * stack is above all that is mapped later. */
+/* True if the two addresses are on two stacks. The C library keeps a thread's variables at the
+ * upper end of the thread's stack, so a call below them and a call above them are on two stacks.
+ * The main thread's variables are elsewhere, and its stack is above all that is mapped later. */
 static bool stack_is_past_own(uintptr_t noted, uintptr_t stack)
 {
 	uintptr_t own = (uintptr_t)&ps__stack_noted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A time namespace adds an offset to CLOCK_MONOTONIC: it is read here. */
+/* Reads the offset that a time namespace adds to CLOCK_MONOTONIC. */
 #include "base/time_namespace.h"
 
 #include "base/os.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "monotonic  SECONDS NANOSECONDS", and as much for boottime. */
+/* bytes: "monotonic  SECONDS NANOSECONDS", and the same for boottime */
 #define LONGEST_OFFSETS 256
 
-/* 0: not known. */
+/* Returns the namespace's inode number; 0 if it is not known. */
 static ino_t namespace_number(const char *path)
 {
 	struct stat status = {.st_ino = 0};

@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* Nanoseconds to add, modulo 2^64, to a time of CLOCK_MONOTONIC in a record: that is then this
- * process's time. 0 outside of a time namespace, and without /proc. Reads a file, which tells what
- * children get. A process that has unshared its namespace stays in the one that it had, on older
- * kernels after an exec, too (unshare -T): that is taken for the machine's. */
+/* Returns the nanoseconds to add, modulo 2^64, to a record's time of CLOCK_MONOTONIC to get this
+ * process's time; 0 outside of a time namespace, and without /proc. Reads a file that has the
+ * offset of the process's children. After unshare(2) a process stays in its old namespace, on older
+ * kernels after an exec, too (unshare -T); the old one is taken for the machine's. */
 uint64_t ps__time_namespace_shift_ns(void);
 
 #endif
