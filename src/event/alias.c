@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* chipid=? in an alias asks the user for chipid=...: is it there? It is applied
- * with the user's other terms. */
+/* True if the user gives a value for this parameter: chipid=? in an alias asks
+ * for chipid=..., which is applied with the user's other terms. */
 static bool alias_user_gives(const struct ps__pmu_query *query, const struct ps__term *parameter)
 {
 	struct ps__term term;
@@ -121,8 +121,8 @@ static int alias_search_pmu(const char *name, void *context)
 	return code ? 1 : 0;
 }
 
-/* Finds the PMU that has the alias. Of several, none is chosen: each counts for
- * a part of the machine alone. */
+/* Finds the PMU that has the alias. Fails if several have it that are no core
+ * PMUs: each counts only a part of the machine. */
 static int alias_find_pmu(struct search *search, bool want_core)
 {
 	char list[300];
@@ -137,8 +137,8 @@ static int alias_find_pmu(struct search *search, bool want_core)
 		return search->code;
 	if (search->found.count == 0)
 		return PS__NOT_HERE;
-	/* Kinds of cores have the same event each in its way: it is counted on
-	 * all of them. */
+	/* Each kind of cores has the event with its own encoding; it is counted
+	 * on all of them. */
 	if (search->found.count == 1 || want_core)
 		return PS_OK;
 	ps__names_write(&search->found, list, sizeof list);

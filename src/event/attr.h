@@ -21,8 +21,8 @@ union ps__attr {
 	};
 };
 
-/* The size that the kernel is told: an older kernel takes more than it knows,
- * if that is 0. */
+/* Returns the size to give to the kernel: with config3 and config4 only if one of them is set. An
+ * older kernel accepts fields that it doesn't know only if they are 0. */
 static inline uint32_t ps__attr_size(const union ps__attr *attr)
 {
 	for (int i = 0; i < PS__LATER_CONFIGS; i++) {
@@ -32,8 +32,8 @@ static inline uint32_t ps__attr_size(const union ps__attr *attr)
 	return sizeof attr->attr;
 }
 
-/* Builds what the event is asked for by. The members of a newer header, past those of
- * an older one, are the event's own. */
+/* Builds the attr with which the event is opened. config3 and config4 are those of event->later,
+ * also where a newer header has them in attr. */
 static inline union ps__attr ps__attr_of(const struct ps__event *event)
 {
 	union ps__attr attr = {.later = {0}};
@@ -45,7 +45,7 @@ static inline union ps__attr ps__attr_of(const struct ps__event *event)
 	return attr;
 }
 
-/* Flags of Linux 5.13, by their places: headers may be older. */
+/* Bit numbers of flags of Linux 5.13, which older headers lack. */
 #define PS__FLAG_REMOVE_ON_EXEC 36
 #define PS__FLAG_SIGTRAP        37
 
@@ -60,7 +60,7 @@ static inline bool ps__event_has_flag(const struct ps__event *event, unsigned bi
 	return flags >> bit & 1;
 }
 
-/* The other way round. */
+/* Sets the event's fields from an attr: the reverse of ps__attr_of. */
 static inline void ps__attr_store(struct ps__event *event, const union ps__attr *attr)
 {
 	event->attr = attr->attr;

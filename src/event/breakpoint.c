@@ -35,8 +35,8 @@ static bool breakpoint_parse_number(const char **text, unsigned long long *out)
 	return true;
 }
 
-/* ":rw" and the like, if that is what comes next; modifiers alone may come as
- * well. */
+/* Reads ":rw" and the like if it comes next; modifiers may stand there
+ * instead. */
 static unsigned breakpoint_parse_access(const char **text)
 {
 	unsigned access = 0;
@@ -73,8 +73,7 @@ int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr.type = PERF_TYPE_BREAKPOINT;
 	event->attr.bp_type = access;
 	event->attr.bp_addr = address;
-	/* The kernel takes execution breakpoints of the size of a word
-	 * alone. */
+	/* The kernel takes execution breakpoints of the size of a long only. */
 	event->attr.bp_len = length ? length
 	                     : (access & HW_BREAKPOINT_X) != 0
 	                         ? sizeof(long)

@@ -48,8 +48,8 @@ static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_NODE] = READ | WRITE | PREFETCH,
 };
 
-/* The row of table that has the word at *at, up to a '-', ':' or the end; the
- * longest fits. *at moves past it. */
+/* Finds the row of table with the longest spelling that stands at *at, before a
+ * '-', ':' or the end, and moves *at past it. UNSET if there is none. */
 static int cache_match(const char *const table[][SPELLINGS], int rows, const char **at)
 {
 	int found = UNSET;

@@ -21,37 +21,37 @@
 
 #define PS__LATER_CONFIGS 2 /* config3 and config4, which attr may be too old to have: attr.h */
 
-/* Which events can be in one group: those of one core PMU and software events;
- * others only among themselves. */
+/* Says which events can share a group: events of one core PMU and software events can; events of
+ * another PMU only with each other. */
 enum ps__event_class {
 	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join any group */
 	PS__EVENT_CLASS_CORE,     /* the core's own PMU: hardware, cache, raw */
 	PS__EVENT_CLASS_OTHER     /* an uncore, energy or device PMU: groups with its like only */
 };
 
-/* On a machine with several core PMUs, one for each kind of cores: how one of
- * them is asked for the event. */
+/* An event's encoding for one kind of cores, on a machine that has several kinds, each with a PMU
+ * of its own. */
 struct ps__variant {
 	uint32_t pmu_type; /* the PMU's number in sysfs: tells kinds apart */
-	uint32_t type;     /* these in place of what the event has */
+	uint32_t type;     /* type to later replace the event's own fields */
 	uint64_t config, config1, config2, later[PS__LATER_CONFIGS];
 	char *cpus; /* the list of the CPUs that the PMU is for; owned */
 };
 
-/* The user's wishes for an event in a set, beside counting it: perfsage/counter.h. */
+/* The user's settings for an event in a set: perfsage/counter.h. */
 struct ps__event_control {
 	enum ps_grouping grouping;
-	uint32_t unit; /* of TOGETHER and WEAK: those with one number belong together */
+	uint32_t unit; /* for TOGETHER and WEAK: events with the same number belong together */
 	bool is_paused;
 	bool has_bpf;
-	int bpf_fd;   /* the user's */
-	char *filter; /* of a tracepoint; owned; NULL: none */
+	int bpf_fd;   /* owned by the user */
+	char *filter; /* for a tracepoint; owned; NULL: none */
 };
 
 struct ps__event {
 	char *name;    /* as the user wrote it, or the term name= of pmu/.../; owned */
-	char *written; /* as the user wrote it, where name is another; NULL else; owned */
-	/* Type, config*, exclude_*: the rest is the backend's to fill */
+	char *written; /* as the user wrote it, if name differs; else NULL; owned */
+	/* The encoding (type, config*, exclude_* and so on); the backend sets the rest */
 	struct perf_event_attr attr;
 	uint64_t later[PS__LATER_CONFIGS]; /* attr's config3 and config4 */
 	/* The path or function of a uprobe or kprobe, at which attr.config1 points; owned */
@@ -59,14 +59,16 @@ struct ps__event {
 	/* The variants of a core event on a hybrid machine, one for each kind that counts it;
 	 * owned */
 	struct ps__variant *variants;
-	size_t variant_count; /* 0 where all cores are alike */
-	size_t kind_count;    /* how many kinds of cores there are; 0 where they are alike */
-	char *cpus; /* where it can be counted, if some kind lacks it; NULL: anywhere; owned */
+	size_t variant_count; /* 0 if all cores are alike */
+	size_t kind_count;    /* number of kinds of cores; 0 if all are alike */
+	char *cpus; /* CPUs that can count the event, if a kind of cores can't; NULL: all; owned */
 	enum ps__event_class klass;
 	enum ps_scope scope;
-	double scale;  /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
+	/* count * scale is in unit, if the PMU gives a scale (energy, bytes); else 1 */
+	double scale;
 	char unit[32]; /* "Joules", "MiB", "ns" of the clocks; "" for a plain count */
-	/* The name said which of user, kernel, hypervisor to count: never fall back */
+	/* The name says which of user, kernel, hypervisor to count: never fall back to user
+	 * space */
 	bool explicit_domain;
 	bool user_only; /* fell back to user space for lack of permission (set by the backend) */
 	/* Happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
@@ -95,39 +97,42 @@ static inline bool ps__event_has_text(const struct ps__event *event)
  */
 int ps__event_parse(struct ps__event *out, const char *name);
 
-/* hybrid.c: a kind of cores turned out not to have the event, which has others.
- * PS_ENOMEM. */
+/* hybrid.c: removes the variant of a kind of cores that turned out not to have the event; other
+ * variants remain. PS_ENOMEM. */
 int ps__event_drop_variant(struct ps__event *event, size_t index);
 
-/* The kernel's software clocks read the time: a counter of them has no modifier, only their samples
- * look at exclude_user and exclude_kernel. */
+/* True for the kernel's software clocks, which read the time. Their counters ignore exclude_user
+ * and exclude_kernel; only their samples obey these. */
 static inline bool ps__event_is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Can the event happen in the kernel alone? */
+/* True if the event can happen in the kernel only. */
 bool ps__event_is_kernel_side(const struct perf_event_attr *attr);
 
-/* Does it leave out all spaces in which the event can happen? Then it reads 0 for ever. */
+/* True if attr excludes all spaces in which the event can happen: it would always read 0. */
 bool ps__event_excludes_all(const struct perf_event_attr *attr);
 
-/* recode.c: attr.type was changed by hand: the class and the scope are the new PMU's. event is
- * untouched on failure: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
+/* recode.c: sets the class and the scope after attr.type was changed by hand. event is untouched on
+ * failure: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
 int ps__event_retype(struct ps__event *event);
-/* recode.c: a part of the encoding was changed by hand: it is the same for all kinds of cores. */
+/* recode.c: updates the event after a part of its encoding was changed by hand. All kinds of cores
+ * then have the same encoding. */
 void ps__event_recode(struct ps__event *event);
 
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
 
-/* run_time.c. The second one fails, and says what to do instead. */
+/* run_time.c: true for duration_time and its like. ps__run_time_refuse fails, and says what to do
+ * instead. */
 bool ps__run_time_is(const char *name);
 int ps__run_time_refuse(const struct ps__event *event);
 
-/* split.c: the next name of a list with commas: *rest is the list itself at first, NULL behind its
- * end. 1; 0 if there is none; PS_EINVAL for an empty name. */
+/* split.c: gives the next name in a list with commas. *rest is the list itself at first, and NULL
+ * after the last name. Returns 1; 0 if there is no more name; PS_EINVAL for an empty name or a
+ * brace. */
 int ps__event_split(const char *list, const char **rest, const char **name, size_t *length);
 
 /* For sentences: what each modifier means. modifiers.c has the letters. */
@@ -135,19 +140,20 @@ int ps__event_split(const char *list, const char **rest, const char **name, size
 	"u (user), k (kernel), h (hypervisor), G (guest), H (host), I (not idle), D (pinned)"
 
 bool ps__modifier_is(char letter);
-bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
+bool ps__modifiers_are(const char *text); /* true if all letters are modifiers */
 
 /* Visits all that a source knows, until visit returns non-zero, which is returned. */
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);
-/* Those of this machine's PMUs, written as PMU::EVENT. */
+/* libpfm4's events of this machine's PMUs, written as PMU::EVENT. */
 int ps__pfm_list(ps__info_visit *visit, void *context);
 
-/* pfm.c: a name with its PMU, "perf::PAGE-FAULTS", of one that libpfm4 knows without. False if it
- * knows none, or if there is no room for it. */
+/* pfm.c: writes a name of libpfm4's that lacks the PMU with its PMU: "perf::PAGE-FAULTS". False if
+ * libpfm4 doesn't know the name, or if there is no room for it. */
 bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
 
-/* Is it for lack of something that a list is short, rather than that there is nothing to list? */
+/* True for an errno that means a shortage, of descriptors or memory: the list is then incomplete.
+ * Other errors mean that there is nothing to list. */
 bool ps__event_is_shortage(int error);
 
 #endif

@@ -37,8 +37,8 @@ static int event_list_list_cache_event(const char *name, void *context)
 	return event_list_report(context, name, "cpu", "");
 }
 
-/* The terms of an alias that the user must give, as the kernel writes them:
- * ",chip=?". */
+/* Appends the terms of an alias that the user must give, as the kernel writes
+ * them: ",chip=?". */
 static void event_list_add_parameters(const char *terms, char *name, size_t size_bytes)
 {
 	struct ps__term term;
@@ -120,7 +120,7 @@ int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *conte
 {
 	if (!visit)
 		return ps__fail(PS_EINVAL, "ps_event_for_each: visit is NULL");
-	/* The visitor is the user's, and may come by cancellation points. */
+	/* The visitor is the user's, and may contain cancellation points. */
 	int cancel = ps__cancel_hold();
 	int code = event_list_for_each(visit, context);
 	ps__cancel_release(cancel);

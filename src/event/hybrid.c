@@ -15,7 +15,7 @@
 
 #define LIST_BYTES 8192
 
-/* The core PMUs, as they are found. */
+/* The search for the core PMUs. */
 struct kinds {
 	struct ps__event *event;
 	const struct ps__lookup *lookup;
@@ -23,14 +23,14 @@ struct kinds {
 	int code;
 };
 
-/* Names that perf has for all CPUs; the upper half of config says which PMU is
- * meant, 0: any. */
+/* True for perf's generic names, which all CPUs have. The upper half of config says which PMU is
+ * meant; 0: any. */
 static bool hybrid_is_generic(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-/* An alias that several core PMUs have. */
+/* Encodes, for this PMU, an alias that several core PMUs have. */
 static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu,
                                 struct ps__variant *out)
 {
@@ -49,7 +49,8 @@ static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu 
 	return true;
 }
 
-/* Encodes the event for this PMU. False if it isn't meant, or doesn't have it. */
+/* Encodes the event for this PMU. False if the name means another PMU, or the PMU doesn't have the
+ * event. */
 static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu,
                           struct ps__variant *out)
 {
@@ -101,8 +102,8 @@ static int hybrid_visit_pmu(const char *name, void *context)
 	struct ps__pmu pmu;
 	char cpus[LIST_BYTES];
 
-	/* Only the PMU of one kind of core has this list: others have none, nor has the core PMU
-	 * of a machine whose cores are all alike. */
+	/* Only a PMU for one kind of cores has this list. Other PMUs have none; nor has the core
+	 * PMU of a machine whose cores are all alike. */
 	ssize_t length = ps__pmu_read_cpus(name, cpus, sizeof cpus);
 	if (length < 0 && ps__event_is_shortage((int)-length))
 		kinds->code =
@@ -116,7 +117,7 @@ static int hybrid_visit_pmu(const char *name, void *context)
 	return kinds->code != PS_OK;
 }
 
-/* sysfs lists its folders in no order. */
+/* Sorts by PMU, because sysfs lists its folders in no order. */
 static void hybrid_sort(struct ps__event *event)
 {
 	for (size_t i = 1; i < event->variant_count; i++) {

@@ -12,29 +12,28 @@
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 
-/* The answer of a source that doesn't know the name, besides PS_OK and
- * failures. */
+/* Returned by a source that doesn't know the name. */
 #define PS__NOT_HERE 1
 
-/* Characters of a name, counted from 1, as error messages give them. */
+/* The position of a character in a name, counted from 1, for error messages. */
 #define PS__POSITION(name, at) ((at) - (name) + 1)
 
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
-	/* Set by the source that knows it: the modifiers, with a colon before them unless
-	 * after '/'. Empty from pfm.c, which applies them, and from run_time.c, which takes
-	 * none. */
+	/* The modifiers, set by the source that knows the name. They begin with a colon, unless a
+	 * '/' comes before them. Empty from pfm.c, which applies them, and from run_time.c, which
+	 * takes none. */
 	const char *rest;
-	bool has_pmu; /* the name says which PMU it is of */
+	bool has_pmu; /* the name says its PMU */
 	/* A bare alias that several core PMUs have, each with an encoding of its own */
 	bool is_shared;
-	/* A source could not look: the code to fail with, its sentence set, if no other knows the
-	 * name */
+	/* Set by a source that could not look: the code to fail with if no other source knows the
+	 * name. The detail sentence is set, too */
 	int suspicion;
 };
 
-/* Each fills type, config, class and scope of event and sets lookup->rest;
- * PS__NOT_HERE; or fails for good. */
+/* Each fills type, config, class and scope of event, sets lookup->rest and returns PS_OK; or
+ * returns PS__NOT_HERE; or fails, and no other source is asked. */
 int ps__preset_refuse(struct ps__event *event,
                       struct ps__lookup *lookup); /* preset.c: PAPI_TOT_INS, never known */
 int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup); /* generic.c */
@@ -52,24 +51,22 @@ int ps__alias_find(struct ps__event *event,
 int ps__pfm_find(struct ps__event *event,
                  struct ps__lookup *lookup); /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
 
-/* Reads u, k, h and the others, which end the name, into event->attr. */
+/* Applies the modifiers at the end of the name (u, k, h and others) to event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
 
-/* hybrid.c: finds which kinds of cores are to be asked for a core event, and
- * how. */
+/* hybrid.c: finds the kinds of cores that have a core event, and its encoding on each. */
 int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup);
 int ps__hybrid_copy(struct ps__event *event,
-                    const struct ps__event *model); /* what of the copy is owned; PS_ENOMEM */
+                    const struct ps__event *model); /* copies the variants; PS_OK or PS_ENOMEM */
 void ps__hybrid_clear(struct ps__event *event);
 
-/* For the nearest names: visit each known one, until it returns non-zero. */
+/* For the nearest names: calls visit for each known name, until it returns non-zero. */
 typedef int ps__name_visit(const char *name, void *context);
 int ps__generic_for_each(ps__name_visit *visit, void *context);
 int ps__cache_for_each(ps__name_visit *visit, void *context);
-/* The tracepoints, written as system:name, of the system that name begins
- * with. */
+/* Visits the tracepoints of the system that name begins with, written as system:name. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
-/* For lists, as those of event.h. */
+/* For lists, like ps__tracepoint_list in event.h. */
 int ps__generic_list(ps__info_visit *visit, void *context);
 
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; ""

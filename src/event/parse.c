@@ -18,7 +18,7 @@ static find_function *const sources[] = {
     ps__preset_refuse,   ps__generic_find,    ps__run_time_find, ps__cache_find, ps__pmu_event_find,
     ps__breakpoint_find, ps__tracepoint_find, ps__alias_find,    ps__pfm_find};
 
-/* perfsage stat -e takes a list, and its words are copied into programs. */
+/* True for a list. perfsage stat -e takes a list, and users copy it into programs. */
 static bool parse_is_list(const char *name)
 {
 	const char *rest = name, *first;
@@ -57,8 +57,7 @@ static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 	return parse_fail_unknown(lookup);
 }
 
-/* These are counted at a moment when the CPU is in the kernel: with the kernel
- * excluded they read 0. */
+/* The CPU is in the kernel when these events are counted: with the kernel excluded they read 0. */
 bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)
@@ -69,8 +68,8 @@ bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
 	        attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* The kernel looks at the registers of each such event: nothing is left of it. Clocks go on, and
- * PMUs may count the hypervisor. */
+/* For breakpoints and software events the kernel looks at the registers at each hit, and would drop
+ * them all. Clocks go on, and PMUs may count the hypervisor. */
 bool ps__event_excludes_all(const struct perf_event_attr *attr)
 {
 	if (!attr->exclude_user || !attr->exclude_kernel)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU.
- * Asked last: what the kernel itself names needs no table.
+ * Asked last: names of the kernel's own need no table.
  *
- * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to
- * know the CPU and to find the number of an uncore PMU: past the OS seam, so
- * tests tell it by its environment variables which PMU there is.
+ * libpfm4 itself reads /proc/cpuinfo and /sys/bus/event_source/devices, to know
+ * the CPU and the number of an uncore PMU. It bypasses the OS seam, so tests
+ * choose the PMU by libpfm4's environment variables.
  */
 #include "event/pfm.h"
 
@@ -35,7 +35,7 @@ void ps__pfm_leave(int cancel)
 	ps__cancel_release(cancel);
 }
 
-/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small
+/* True if the name has this modifier, as in ":u" or ":u=0". libpfm4 takes small
  * letters and capitals, colons and points. */
 static bool pfm_says(const char *name, const char *modifier)
 {
@@ -70,8 +70,8 @@ static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *a
 	return PS_OK;
 }
 
-/* Where a name leaves the domain open, all is counted that may be, as with
- * perf's names. */
+/* If the name doesn't say the domain, all domains are counted, as with perf's
+ * names. */
 static void pfm_settle_domain(struct ps__event *event, const char *name)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -88,7 +88,7 @@ static void pfm_settle_domain(struct ps__event *event, const char *name)
 	}
 }
 
-/* The PMU of a number that the kernel gave. */
+/* The search for the PMU with a number that the kernel gave. */
 struct by_type {
 	const char *event_name;
 	uint32_t type;
@@ -110,8 +110,8 @@ static int pfm_match_type(const char *name, void *context)
 	return 1;
 }
 
-/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't
- * tell. */
+/* The search for an alias with the same encoding: it has the unit and the
+ * scale, which libpfm4 lacks. */
 struct by_encoding {
 	struct ps__event *event;
 	const struct ps__pmu *pmu;
@@ -174,8 +174,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	event->scope = PS_SCOPE_THREAD;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
-		/* libpfm4 tells no units: the clocks' is the one that the
-		 * kernel's own names for them have. */
+		/* libpfm4 has no units. The clocks have the unit that they have
+		 * under the kernel's own names. */
 		if (event->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 			strcpy(event->unit, "ns");
 		event->klass = PS__EVENT_CLASS_SOFTWARE;
@@ -187,8 +187,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
-		/* An uncore PMU has a number of its own: without one, libpfm4
-		 * leaves the core's. */
+		/* An uncore PMU has a number of its own. If the kernel has no
+		 * driver for it, libpfm4 leaves the core's number. */
 		if (pfm_is_of_type(index, PFM_PMU_TYPE_UNCORE))
 			return ps__fail(PS_ENOSUPP,
 			                "event '%s': the kernel has no driver for its PMU", name);
@@ -216,8 +216,7 @@ static int pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr = attr;
 	lookup->rest = "";
 	pfm_settle_domain(event, lookup->name);
-	/* perf's own names, and raw codes, are of no kind of cores in
-	 * particular. */
+	/* perf's own names and raw codes are not of one kind of cores. */
 	lookup->has_pmu = attr.type != PERF_TYPE_HARDWARE && attr.type != PERF_TYPE_HW_CACHE &&
 	                  pfm_is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
 	return pfm_settle_class(event, lookup->name, encoding.idx);
@@ -235,7 +234,7 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	return code;
 }
 
-/* The PMU that libpfm4 takes a name without PMU for. */
+/* Finds the PMU in which libpfm4 finds a name without a PMU. */
 static bool pfm_find_pmu(const char *name, pfm_pmu_info_t *out)
 {
 	struct perf_event_attr attr = {.size = sizeof attr};
@@ -255,7 +254,7 @@ bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name)
 
 	if (strpbrk(name, ",/") || strstr(name, "::") || !ps__pfm_enter(&cancel))
 		return false;
-	/* The PMU's name is libpfm4's, and so read before that is left. */
+	/* pmu.name belongs to libpfm4, so it is read before ps__pfm_leave. */
 	bool is_known = pfm_find_pmu(name, &pmu) &&
 	                snprintf(out, size_bytes, "%s::%s", pmu.name, name) < (int)size_bytes;
 	ps__pfm_leave(cancel);

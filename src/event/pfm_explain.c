@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why libpfm4 has no encoding for a name: its number becomes a sentence that
+/* Turns libpfm4's error number for a name without encoding into a sentence that
  * says what would be right. */
 #include "base/error.h"
 #include "event/names.h"
@@ -61,7 +61,7 @@ static bool pfm_explain_find_pmu(const char *name, int length, pfm_pmu_info_t *o
 	return false;
 }
 
-/* PMU::EVENT, of a PMU that isn't this machine's, or of none at all. */
+/* Explains PMU::EVENT if the PMU is another machine's or unknown. */
 static int pfm_explain_pmu(struct ps__lookup *lookup, int length)
 {
 	struct owners here = {.event = NULL};
@@ -104,8 +104,8 @@ static int pfm_explain_absent(struct ps__lookup *lookup)
 	    lookup->name, list);
 }
 
-/* The unit masks and modifiers of the event that a name begins with, for those
- * that ask for one it hasn't. */
+/* Lists the unit masks and modifiers of the event that a name begins with, when
+ * the name asks for one that the event doesn't have. */
 static void pfm_explain_list_attributes(const char *name, struct ps__names *masks,
                                         struct ps__names *modifiers)
 {

@@ -31,7 +31,7 @@ static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_v
 	return visit(&info, context);
 }
 
-/* An entry that stands for raw codes has no event to name. */
+/* True if the PMU is here and has named events; perf_raw stands for raw codes. */
 static bool pfm_names_exist(const pfm_pmu_info_t *pmu)
 {
 	return pmu->is_present && strcmp(pmu->name, "perf_raw") != 0;

@@ -13,8 +13,7 @@
 
 #define ROOT "/sys/bus/event_source/devices"
 
-/* The longest path below ROOT, of names that the kernel can have; longer ones
- * are of nothing that exists. */
+/* Room for the longest path below ROOT: the kernel has no longer names. */
 #define PATH_BYTES (sizeof ROOT + 3 * (NAME_MAX + 1) + 16)
 
 static bool pmu_is_absent(int error)
@@ -22,7 +21,7 @@ static bool pmu_is_absent(int error)
 	return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
 
-/* Could it be the name of a file that isn't hidden, "." or ".."? */
+/* True if it can be the name of a file, and doesn't begin with a point. */
 static bool pmu_is_file_name(const char *name, size_t length)
 {
 	if (length == 0 || length > NAME_MAX || name[0] == '.')
@@ -35,8 +34,8 @@ static bool pmu_is_file_name(const char *name, size_t length)
 	return true;
 }
 
-/* The PMU of the cores is "cpu" on most; where there are several kinds of
- * cores, each names its CPUs in "cpus". Returns 0, or an errno. */
+/* Tells whether a PMU is a core's. Most machines have one core PMU, "cpu". If
+ * there are several, each has a file "cpus". Returns 0, or an errno. */
 static int pmu_find_is_core(const char *name, bool *out)
 {
 	static const char *const known[] = {"cpu", "cpu_core", "cpu_atom", "cpum_cf"};
@@ -126,7 +125,8 @@ static bool pmu_ends_with(const char *text, size_t length, const char *suffix)
 	       !memcmp(text + length - suffix_length, suffix, suffix_length);
 }
 
-/* events/ holds files about an alias beside it: they are no events. */
+/* True for files in events/ that describe an alias and are no events
+ * themselves. */
 static bool pmu_is_about_alias(const char *name, size_t length)
 {
 	return pmu_ends_with(name, length, ".unit") || pmu_ends_with(name, length, ".scale") ||

@@ -31,7 +31,8 @@ struct ps__pmu_query {
 	const char *name;  /* the whole name, for the error sentences */
 	const char *terms; /* within name: what is between the slashes, or a bare alias */
 	const char *end;
-	const struct ps__term *alias; /* NULL, or whose file the terms come from just now */
+	/* the alias whose file is being read; NULL: the terms are the name's */
+	const struct ps__term *alias;
 	struct ps__pmu pmu;
 };
 
@@ -42,18 +43,19 @@ struct ps__format {
 	uint64_t mask;
 };
 
-/* The PMU of that name; PS__NOT_HERE; or fails for event_name. */
+/* Finds the PMU of that name. PS__NOT_HERE if there is none; or fails with a sentence on
+ * event_name. */
 int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name);
-/* Visits the name of each, in any order. Returns as ps__os.list. */
+/* Visits the name of each PMU, in any order. Returns as ps__os.list. */
 int ps__pmu_for_each(ps__name_visit *visit, void *context);
-/* Visits the aliases of one, or the terms that it has. */
+/* Visits the aliases of a PMU; the terms for which it has a format. */
 int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context);
 int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context);
 /* Counts the kinds of cores that have a PMU: more than one on hybrid machines. Returns 0, or an
  * errno. */
 int ps__pmu_core_count(size_t *out);
 
-/* With which events its own may share a group. */
+/* Returns the class of a PMU's events: it says which events can share a group with them. */
 enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
 
 /* Reads the list of the CPUs that a core PMU is for. Returns as
@@ -64,16 +66,15 @@ ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes);
 int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query,
                  const char *folder, const struct ps__term *name, const char *suffix);
 
-/* The next term, and *text moves past it and its comma; false at the end. */
+/* Reads the next term, and moves *text past it and its comma. Returns false at the end. */
 bool ps__term_next(const char **text, const char *end, struct ps__term *out);
 bool ps__term_is(const struct ps__term *term, const char *name);
-/* Reads a decimal or 0x number; false if it is none or needs more than 64
- * bits. */
+/* Reads a decimal or 0x number; false if it is no number or needs more than 64 bits. */
 bool ps__term_number(const struct ps__term *term, uint64_t *out);
 
 bool ps__format_parse(const char *text, struct ps__format *out);
-/* Puts value where it belongs in the event's words; false, and nothing changed,
- * if it has too many bits. */
+/* Writes value into the bits of the event's words that the format names; false, and nothing
+ * changed, if it has too many bits. */
 bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event);
 uint64_t ps__format_max(const struct ps__format *format);
 
@@ -88,17 +89,17 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 /* Fails, naming the term, where it stands, and what the PMU has. */
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
-/* probe.c: the PMUs uprobe and kprobe. Is it one of them? The slash that closes
- * its terms, of which a path has others; NULL if there is none. */
+/* probe.c: the PMUs uprobe and kprobe. True for their names. ps__probe_find_end returns the slash
+ * that closes the terms, in which a path may have other slashes; NULL if there is none. */
 bool ps__probe_is_pmu(const char *name, size_t length);
 const char *ps__probe_find_end(const char *terms);
-/* Applies a term that only probes have; PS__NOT_HERE. When all are applied: is
- * the place complete? */
+/* Applies a term that only probes have; PS__NOT_HERE for others. ps__probe_check fails if the place
+ * is incomplete when all terms are applied. */
 int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
 int ps__probe_check(const struct ps__pmu_query *query);
 const char *ps__probe_terms(const struct ps__pmu *pmu); /* their names, for error sentences */
 
-/* The scope of one count of the PMU follows from the CPUs that the kernel wants it opened on. */
+/* Finds the scope of one count of the PMU from the CPUs that the kernel wants it opened on. */
 int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out);
 
 #endif

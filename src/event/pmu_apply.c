@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One term of pmu/.../: its value goes where the PMU's format file says; and
- * what is wrong with a term, in a sentence. */
+/* Applies one term of pmu/.../: writes its value into the bits that the PMU's
+ * format file names. Makes the error sentence for a wrong term. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/names.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "(character 5)", or in which file of the kernel's the term stands. */
+/* Writes where the term stands: "(character 5)", or the kernel's alias file. */
 static const char *apply_where(const struct ps__pmu_query *query, const struct ps__term *term,
                                char *buffer, size_t size_bytes)
 {
@@ -73,8 +73,8 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 	return PS_OK;
 }
 
-/* name=...: what the event is called from now on; long encodings are no names
- * to read in a table. */
+/* Applies name=..., the name to show for the event: an encoding is too long for
+ * a table. */
 static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	if (term->value_length == 0)
@@ -84,8 +84,8 @@ static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 	return query->event->name ? PS_OK : ps__fail_memory("the name of an event");
 }
 
-/* Terms that every PMU has: whole words of the attribute, and r1a8 for the
- * first. */
+/* Applies terms that every PMU has: whole words of the attribute, name=, and
+ * r1a8 for config. */
 static int apply_common(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	static const char *const words[] = {"config", "config1", "config2", "config3", "config4"};

@@ -18,7 +18,8 @@ struct pmu_names {
 	struct ps__names names;
 };
 
-/* uncore_imc is wanted, and uncore_imc_0 is here. */
+/* Adds a PMU whose name is the wanted one with a suffix: uncore_imc_0 for
+ * uncore_imc. */
 static int pmu_event_add_name(const char *name, void *context)
 {
 	struct pmu_names *pmus = context;
@@ -78,8 +79,8 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	return ps__pmu_query_apply(&query);
 }
 
-/* Empty terms, and those that are given twice: the kernel would take one of the
- * values, and nobody knows which. */
+/* Refuses empty terms, and terms that are given twice: it would not be clear
+ * which value counts. */
 static int pmu_event_check_terms(const struct ps__pmu_query *query)
 {
 	struct ps__term term, other;
@@ -102,8 +103,8 @@ static int pmu_event_check_terms(const struct ps__pmu_query *query)
 	return PS_OK;
 }
 
-/* Aliases come first, so that a term beside one can change what the alias says.
- * *alias: where it stands, or NULL. */
+/* Applies the alias before the other terms, so that these can change what it
+ * sets. *alias: where it stands, or NULL. */
 static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias)
 {
 	struct ps__term term;
@@ -129,9 +130,9 @@ static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias
 }
 
 /*
- * cpu_core/cycles/: a generic name for one kind of cores. Where there are
- * several kinds, the upper half of config says which; older kernels, which know
- * one, don't take it.
+ * Applies cpu_core/cycles/: a generic name for one kind of cores. If there are
+ * several kinds, the upper half of config says which. It stays 0 if there is
+ * one kind, because older kernels refuse it.
  */
 static int pmu_event_apply_generic(struct ps__pmu_query *query)
 {
@@ -180,8 +181,8 @@ static int pmu_event_apply_terms(struct ps__pmu_query *query, const char *alias)
 	return PS_OK;
 }
 
-/* Those that the kernel keeps in the context of software events, so that they
- * join any group. */
+/* True for the PMUs that the kernel keeps in the context of software events:
+ * their events join any group. */
 static bool pmu_event_is_software(const struct ps__pmu *pmu)
 {
 	static const char *const names[] = {"software", "tracepoint", "breakpoint",

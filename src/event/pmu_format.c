@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bit number, 0 to 63, at *text, which moves past it; -1 if there is none. */
+/* Reads a bit number, 0 to 63, at *text, and moves *text past it; -1 if there
+ * is none. */
 static int format_parse_bit(const char **text)
 {
 	char *end;

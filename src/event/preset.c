@@ -11,14 +11,13 @@
 struct preset {
 	const char *name;
 	const char *event;
-	const char *unlike; /* what the event counts that the preset does not, or the other way;
-	                       NULL: it is the same */
+	const char *unlike; /* how the event's count differs from the preset's; NULL: it doesn't */
 };
 
 #define LOADS_ALONE "loads alone"
 #define LAST_LEVEL  "those of the last-level cache"
 
-/* PAPI's own descriptions (papi_avail) beside those of perf's generic events. */
+/* Found by comparing PAPI's own descriptions (papi_avail) with those of perf's generic events. */
 static const struct preset presets[] = {
     {"PAPI_TOT_INS", "instructions", NULL},
     {"PAPI_TOT_CYC", "cycles", NULL},

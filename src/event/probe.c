@@ -31,7 +31,7 @@ const char *ps__probe_find_end(const char *terms)
 	return modifiers && ps__modifiers_are(modifiers) ? end : NULL;
 }
 
-/* The path of a uprobe, the function of a kprobe. */
+/* Applies the path of a uprobe, or the function of a kprobe. */
 static int probe_apply_text(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	struct ps__event *event = query->event;
@@ -75,7 +75,8 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 		return probe_apply_text(query, term);
 	if (ps__term_is(term, "offset") || (!is_user && ps__term_is(term, "addr")))
 		return probe_apply_number(query, term);
-	/* A number where the kernel looks for a pointer. */
+	/* The kernel takes config1 for a pointer, so a number must not be
+	 * given. */
 	if (!strncmp(term->name, "config", 6) && term->name_length == 7)
 		return ps__fail(
 		    PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",

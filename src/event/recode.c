@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event whose encoding was changed after its name was looked up: by ps_attr_set, or for an event
- * type of the user's own. */
+/* Updates an event whose encoding was changed by ps_attr_set after its name was looked up. */
 #include "event/pmu.h"
 
 #include "base/os.h"
@@ -28,8 +27,8 @@ static int recode_visit(const char *name, void *context)
 	return 1;
 }
 
-/* The PMUs that the kernel numbers itself. PS__NOT_HERE: sysfs shows none of this type, so that
- * opening it will tell. */
+/* Finds the PMU of a type that the kernel numbers itself. PS__NOT_HERE: sysfs shows no such PMU;
+ * opening the event will then fail. */
 static int recode_find_pmu(struct recode_search *search)
 {
 	search->result = PS__NOT_HERE;
@@ -77,7 +76,7 @@ int ps__event_retype(struct ps__event *event)
 		return result;
 	event->klass = klass;
 	event->scope = scope;
-	/* They were the old PMU's. */
+	/* The unit and the scale were the old PMU's. */
 	event->scale = 1;
 	event->unit[0] = '\0';
 	event->is_probe = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf's duration_time, user_time and system_time: times of a whole run, of which the kernel has no
- * counter and which it doesn't split by hardware thread. A program that knows them stores them
- * (ps_store); they are the machine's.
+ * perf's duration_time, user_time and system_time: times of a whole run. The kernel has no counter
+ * for them and doesn't split them by hardware thread. A program that knows them stores them
+ * (ps_store) for the whole machine.
  */
 #include "base/error.h"
 #include "event/lookup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds what one count of a PMU covers. The kernel doesn't say it; but it names, in cpumask, one
- * CPU for each part of the machine that the PMU counts. The largest kind of part of which no two
- * are named is the PMU's scope.
+ * Finds what one count of a PMU covers. The kernel doesn't say it; but its file cpumask names one
+ * CPU for each part of the machine that the PMU counts. The PMU's scope is the largest kind of part
+ * that never contains two of these CPUs.
  */
 #include "event/pmu.h"
 
@@ -91,8 +91,8 @@ static int scope_is_shared_by(int cpu, void *context)
 	return ps__list_for_each(sharing->mask, scope_is_other_in_list, sharing);
 }
 
-/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns
- * 1, 0 or -errno. */
+/* Returns 1 if each part has at most one CPU of the mask; 0 if not, or if sysfs doesn't tell; or
+ * -errno. */
 static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 {
 	struct sharing sharing = {.neighbours = neighbours, .mask = mask};
@@ -106,8 +106,7 @@ static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 /* Returns 0 or -errno. */
 static int scope_of_mask(const char *mask, enum ps_scope *out)
 {
-	/* A die has no scope of its own: the package is the smallest that holds
-	 * all that was counted. */
+	/* A die has no scope of its own: the package is the smallest scope that contains it. */
 	static const struct {
 		neighbours_function *neighbours;
 		enum ps_scope scope;
@@ -126,13 +125,14 @@ static int scope_of_mask(const char *mask, enum ps_scope *out)
 			return 0;
 		}
 	}
-	/* One CPU for the whole machine, of which sysfs tells no more. */
+	/* sysfs doesn't tell the parts. A mask of one CPU is then taken for a machine of one
+	 * package. */
 	*out = count == 1 ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
 	return 0;
 }
 
-/* PMUs of a last-level cache; with one such cache in each package the mask
- * alone would say "package". */
+/* True for PMUs of a last-level cache. If each package has one such cache, the mask alone would say
+ * "package". */
 static bool scope_is_of_cache(const char *pmu)
 {
 	return !strcmp(pmu, "amd_l3") || !strncmp(pmu, "arm_dsu", 7);

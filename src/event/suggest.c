@@ -13,9 +13,9 @@
 	48 /* characters that are compared; names that differ later only are near enough */
 #define NOT_NEAR 1000
 #define PREFIX_NEAR \
-	2 /* the name is the beginning of another, or its middle: nearer than its distance says */
+	2 /* largest distance of a name that begins with the wanted one (INFIX: contains it) */
 #define INFIX_NEAR  3
-#define INFIX_LEAST 4 /* characters that a name must have for that */
+#define INFIX_LEAST 4 /* least length of the wanted name for both */
 
 struct near {
 	char name[96];
@@ -25,14 +25,13 @@ struct near {
 struct suggestion {
 	char wanted[COMPARE_MAX + 1];
 	unsigned limit;
-	bool has_pmu;    /* it has libpfm4's "::" */
-	const char *pmu; /* whose aliases are visited; NULL: names that stand alone */
+	bool has_pmu;    /* the wanted name has libpfm4's "::" */
+	const char *pmu; /* the PMU whose aliases are visited; NULL: names without a PMU */
 	size_t count;
 	struct near nearest[NEAREST_MAX];
 };
 
-/* Lower case, and one sign for '_' and '.': these are the slips that are made
- * most. */
+/* Copies a name in lower case, with '-' for '_' and '.': these are the most frequent slips. */
 static void suggest_normalise(char *out, const char *name)
 {
 	size_t i = 0;
@@ -68,8 +67,8 @@ static bool suggest_comes_before(const struct near *a, const struct near *b)
 	                                  : strcmp(a->name, b->name) < 0;
 }
 
-/* The same event in the several boxes of an uncore:
- * uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
+/* Finds the same event of another PMU: uncore_imc_0/cas_count_read/, uncore_imc_1/... are listed
+ * once. */
 static struct near *suggest_find_same(struct suggestion *suggestion, const struct near *candidate)
 {
 	const char *tail = strchr(candidate->name, '/');
@@ -114,7 +113,7 @@ static int suggest_consider(const char *name, void *context)
 	int length = suggestion->pmu ? snprintf(candidate.name, sizeof candidate.name, "%s/%s/",
 	                                        suggestion->pmu, name)
 	                             : snprintf(candidate.name, sizeof candidate.name, "%s", name);
-	/* A name that is cut would be none. */
+	/* A name that doesn't fit is left out: nobody could use a part of it. */
 	if (length < (int)sizeof candidate.name)
 		suggest_insert(suggestion, &candidate);
 	return 0;
@@ -130,8 +129,8 @@ static int suggest_consider_pmu(const char *name, void *context)
 	return 0;
 }
 
-/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of
- * "perf" are perf's own, by another name. */
+/* Compares PMU::EVENT as a whole only if the wanted name has a PMU; otherwise EVENT alone. The PMU
+ * "perf" is then left out: its events are perf's own under other names. */
 static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 {
 	struct suggestion *suggestion = context;

@@ -45,8 +45,8 @@ static bool tracepoint_split(const char *text, struct tracepoint *out)
 	return true;
 }
 
-/* The kernel counts most tracepoints by ones. To these it adds nanoseconds (__perf_count in
- * include/trace/events/sched.h). NULL: not one of them; else what the time is. */
+/* Returns what a tracepoint counts if that is a time, in nanoseconds (__perf_count in
+ * include/trace/events/sched.h); NULL for others, which count their hits. */
 static const char *tracepoint_time(const char *name)
 {
 	static const struct {
@@ -73,8 +73,8 @@ static int tracepoint_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* Why no number was found: error, an errno, or the absence of tracefs.
- * PS__NOT_HERE, and suspicion says it. */
+/* Explains why no number was found: error, an errno, or the absence of tracefs. Returns
+ * PS__NOT_HERE, with lookup->suspicion set if there is such a reason. */
 static int tracepoint_explain(struct ps__lookup *lookup, int error)
 {
 	if (error == EACCES || error == EPERM) {
@@ -136,8 +136,7 @@ struct system_visit {
 	void *context;
 };
 
-/* A folder of a system has files as well, that are about all of its
- * tracepoints. */
+/* Skips the two files in a system's folder that are no tracepoints. */
 static int tracepoint_visit_name(const char *name, void *context)
 {
 	struct system_visit *system = context;
