@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-/* How long a reader sleeps until a change is over: it holds some stores, or a
- * pass over a set's events. */
+/* How long a reader sleeps while a change is under way: the change takes some
+ * stores, or a pass over a set's events. */
 #define PAUSE_NS 20000
-/* So many recordings that are of no account may stay in the list, before it is
- * worth a pass. */
+/* Number of recordings that no longer count and may stay in the list, before a
+ * pass removes them. */
 #define LEAST_PRUNED ((size_t)8)
 
 /* A value as words; the last one is status, attribution and flags. */
@@ -119,7 +119,7 @@ static bool aggregate_has_same_columns(const struct ps__recording *one,
 	return column == one->columns;
 }
 
-/* Does a recording count all that another one of its set counted before? */
+/* True if the newer recording has all events of the older one. */
 static bool aggregate_covers(const struct ps__recording *newer, const struct ps__recording *older)
 {
 	size_t column = 0;
@@ -138,9 +138,9 @@ static bool aggregate_has_reading(const struct ps__recording *recording)
 }
 
 /*
- * The one recording of a set that is to be added to an aggregate. False if
- * several have to be looked at: the set has counted events before that its last
- * reading has not. *out: NULL if it has no reading.
+ * Finds the recording of a set that is to be added to an aggregate: its newest
+ * one with a reading. *out is NULL if there is none. False if one is not
+ * enough: an older recording has a reading of events that the newest one lacks.
  */
 static bool aggregate_find_last(const struct ps__recording *recording,
                                 const struct ps__recording **out)
@@ -177,8 +177,8 @@ static struct ps__aggregate *aggregate_find(struct ps_topology *topology,
 	return aggregate;
 }
 
-/* Where a part is added: at its Thread; a count of a wider scope at the first
- * Thread that it covers. */
+/* Returns the index of the Thread at which a part is added: its own Thread; for
+ * a wider scope the first Thread that the count covers. */
 static size_t aggregate_index_of(const struct ps__history *history, const struct ps__column *column)
 {
 	const struct ps_component *thread = history->thread->component;
@@ -188,8 +188,8 @@ static size_t aggregate_index_of(const struct ps__history *history, const struct
 	return ps__component_range(ps__component_covered(thread, column->scope)).first;
 }
 
-/* All that may fail: every Thread where something is to be added has its
- * words. */
+/* Makes words for every Thread at which something is to be added, so that
+ * nothing can fail later. */
 static bool aggregate_make_parts(struct ps__aggregate *aggregate,
                                  const struct ps__recording *recording)
 {
@@ -220,7 +220,8 @@ static void aggregate_add_part(struct ps__aggregate *aggregate, size_t index, si
 	aggregate_pack(words, &sum);
 }
 
-/* All sets see the same count of a package: the newest is taken. */
+/* Takes the newest value, because all sets see the same counter of a
+ * package. */
 static void aggregate_take_newest(struct ps__aggregate *aggregate,
                                   const struct ps__recording *recording, size_t index,
                                   size_t column)
@@ -255,8 +256,9 @@ static void aggregate_add_history(struct ps__aggregate *aggregate,
 	}
 }
 
-/* Takes those of no account out of the list. Those who are at one of them go on
- * from there as before: its next stays. */
+/* Removes recordings that no longer count from the list, and returns how many
+ * are left. A reader that is at a removed one goes on from there, because its
+ * next pointer stays. */
 static size_t aggregate_prune(struct ps_topology *topology)
 {
 	_Atomic(struct ps__recording *) *link = &topology->readings.current;
@@ -272,7 +274,8 @@ static size_t aggregate_prune(struct ps_topology *topology)
 			kept++;
 		} else if (!atomic_compare_exchange_strong_explicit(
 			       link, &found, next, memory_order_acq_rel, memory_order_acquire)) {
-			/* Others were put before the first one. */
+			/* Other recordings were put in front of it
+			 * meanwhile. */
 			while (found != recording) {
 				link = &found->next_current;
 				found = atomic_load_explicit(link, memory_order_acquire);
@@ -307,8 +310,8 @@ static void aggregate_retire(struct ps_topology *topology, struct ps__recording 
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
-/* Nobody asks a topology that is destroyed. In a forked child the lock may be
- * that of a thread that isn't there. */
+/* False for a destroyed topology, of which nobody asks totals; and in a forked
+ * child, where the lock's holder may be a thread that doesn't exist. */
 static bool aggregate_try_lock(struct ps_topology *topology)
 {
 	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
@@ -316,8 +319,8 @@ static bool aggregate_try_lock(struct ps_topology *topology)
 	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
-/* As often as the list has doubled: so each recording costs one step of a pass
- * or two. */
+/* Prunes the list each time it has doubled: so each recording costs one or two
+ * steps of a pass. */
 static void aggregate_unlock(struct ps_topology *topology)
 {
 	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);

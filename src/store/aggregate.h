@@ -15,7 +15,7 @@
 
 #include "store/recording.h"
 
-/* One Thread's: for each column of the model a value, or 0 as its timestamp. */
+/* One Thread's sums: a value for each column of the model, with timestamp 0 if there is none. */
 struct ps__aggregate_part;
 
 struct ps__aggregate {
@@ -23,7 +23,7 @@ struct ps__aggregate {
 	/* The first of the recordings with this list of events */
 	const struct ps__recording *model;
 	_Atomic(struct ps__aggregate_part *)
-	    parts[]; /* by the Thread's index; released with its words, or NULL */
+	    parts[]; /* by the Thread's index, or NULL; stored with release after its words */
 };
 
 static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_topology *topology)
@@ -36,18 +36,18 @@ static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_to
 bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column,
                          struct ps_value *out);
 
-/* A set is destroyed, with this recording as its last one. For lack of memory
- * it stays among those that are looked at. */
+/* Adds the last counts of a destroyed set to an aggregate; recording is its last one. If out of
+ * memory, totals go on reading the recording itself. */
 void ps__aggregate_retire(struct ps__recording *recording);
 
-/* A set has gone on in another recording: the list that totals walk is kept
- * short. Not for signal handlers, as the one before. */
+/* Keeps the list that totals walk short, after a set has gone on in another recording. This
+ * function and ps__aggregate_retire are not for signal handlers. */
 void ps__aggregate_tidy(struct ps_topology *topology);
 
 void ps__aggregate_free(struct ps_topology *topology);
 
-/* Nothing of destroyed sets is in totals any more; nobody may be at them. False in a forked
- * child. */
+/* Removes destroyed sets from totals; no thread may compute one meanwhile. False in a forked child,
+ * or if the topology was destroyed. */
 bool ps__aggregate_clear(struct ps_topology *topology);
 
 /* The current recordings: the last one of each set. Others are found by their
@@ -65,19 +65,20 @@ ps__recording_next_current(const struct ps__recording *recording)
 	return atomic_load_explicit(&recording->next_current, memory_order_acquire);
 }
 
-/* In the list for those who are at it, but of no account. */
+/* True if totals count this recording. Others stay in the list only for readers that are at
+ * them. */
 static inline bool ps__recording_is_current(const struct ps__recording *recording)
 {
 	return !atomic_load_explicit(&recording->is_retired, memory_order_acquire) &&
 	       !atomic_load_explicit(&recording->newer, memory_order_acquire);
 }
 
-/* Around a change of what is current, and of aggregates. No lock: sets are
- * bound in signal handlers, too. */
+/* Called before and after a change of the list of current recordings or of aggregates. They take no
+ * lock, because sets are bound in signal handlers, too. */
 static inline void ps__change_begin(struct ps_topology *topology)
 {
-	/* What is changed is stored with release, so who sees it sees this at
-	 * his second look. */
+	/* The changes are stored with release, so a reader that sees one sees this at its second
+	 * look. */
 	atomic_fetch_add_explicit(&topology->readings.changers, 1, memory_order_acq_rel);
 }
 
@@ -87,8 +88,8 @@ static inline void ps__change_end(struct ps_topology *topology)
 	atomic_fetch_sub_explicit(&topology->readings.changers, 1, memory_order_release);
 }
 
-/* Waits until nobody changes anything. In a forked child nobody is there to be
- * waited for. */
+/* Waits until no change is under way, and returns the number of changes. In a forked child it
+ * doesn't wait: the thread that made the change is not there. */
 uint64_t ps__change_wait(const struct ps_topology *topology);
 
 /* True if anything was changed since, or is being changed: what was looked at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of a Thread: lookups by event and timestamp, beside a writer,
- * without a lock. readings.c has all of them. */
+/* Looks up one reading of a Thread by event and timestamp, without a lock, while a writer may be at
+ * work. readings.c lists all readings. */
 #include "store/attrmap.h"
 
 #include "base/cancel.h"
@@ -25,8 +25,8 @@ static inline const struct ps__column *attrmap_find_column(const struct ps__reco
 	return NULL;
 }
 
-/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for
- * the reader's CPU gets it. */
+/* Number of spins before a reader sleeps, and the length of the sleep, which gives the CPU to a
+ * writer that waits for it. */
 #define MOST_SPINS 1000
 #define PAUSE_NS   50000
 
@@ -67,7 +67,7 @@ const char *ps__topology_shown_name(const struct ps_topology *topology, const ch
 	return shown;
 }
 
-/* The marks' flags are those of values, further left. */
+/* A mark has the same flags as a value, shifted left. */
 #define FLAG_SHIFT 3
 _Static_assert(PS__MARK_MOVED >> FLAG_SHIFT == PS_VALUE_MOVED, "flags in the order of values'");
 _Static_assert(PS__MARK_WENT_BACK >> FLAG_SHIFT == PS_VALUE_WENT_BACK,
@@ -87,10 +87,10 @@ static inline uint32_t attrmap_value_flags(uint16_t mark)
 }
 
 /*
- * An event that some kind of cores lacks. There it is not supported; though
- * what was counted elsewhere and attributed there all the same (last-cpu) is
- * not hidden. Nor is it scaled then: the time on cores that lack it looks as if
- * it had waited, and it may have waited as well.
+ * Sets the status of an event that some kind of cores lacks. There the event is not supported; but
+ * counts from elsewhere that were attributed there all the same (last-cpu) are not hidden. A
+ * last-cpu value is not scaled either: time on cores that lack the event looks like time of waiting
+ * for a counter.
  */
 static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
                                 const struct ps_thread *thread)
@@ -107,9 +107,8 @@ static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
 }
 
 /*
- * What one row says of one column, as it stands there: few enough words for the
- * processor's registers, so that nothing is stored before it is known to be
- * whole.
+ * One row's words for one column. They are few enough for the processor's registers, so nothing is
+ * stored in memory before the row is known to be whole.
  */
 struct cell {
 	uint64_t timestamp;
@@ -120,9 +119,8 @@ struct cell {
 };
 
 /*
- * The words' loads pair with the releases of the set's write.c. timestamp: the
- * row's, or 0: not known yet. False if there is no row; that a writer changed
- * the history meanwhile may be why.
+ * The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0 if it is
+ * not known yet. False if there is no row, perhaps because a writer changed the history meanwhile.
  */
 PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column,
                           uint64_t timestamp, struct cell *out)
@@ -133,7 +131,7 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 	}
 	const _Atomic uint64_t *times = row.words + column->times;
 	out->mark = atomic_load_explicit(row.mark, memory_order_acquire);
-	/* The newest row never is. */
+	/* The newest row is never gone. */
 	if (timestamp && __builtin_expect(out->mark & PS__MARK_GONE, 0)) {
 		*out = (struct cell){0};
 		return false;
@@ -146,8 +144,8 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 	return true;
 }
 
-/* What the times say of the raw count, and what the column does of one that the
- * kernel made. */
+/* Sets status, value and flags by the group's times, and by the column if the value was not stored
+ * by ps_store. */
 static __attribute__((noinline)) void attrmap_qualify(const struct ps__history *history,
                                                       const struct ps__column *column,
                                                       uint16_t mark, struct ps_value *out)
@@ -247,7 +245,8 @@ static __attribute__((noinline)) bool read_cell(const struct ps__history *histor
 static int attrmap_find_reading(const struct ps_thread *thread, const char *event,
                                 uint64_t timestamp, struct ps_value *out);
 
-/* The event is not there under this name: perhaps it was added under it, and has another. */
+/* For an event that is not shown under this name: it may have been added under it, and be shown
+ * under another. */
 static __attribute__((cold)) int attrmap_find_added(const struct ps_thread *thread,
                                                     const char *event, uint64_t timestamp,
                                                     struct ps_value *out)
@@ -266,8 +265,8 @@ static int attrmap_fail_reading(const struct ps_thread *thread, const char *even
 	                (unsigned long long)timestamp, thread->cpu);
 }
 
-/* The newest part among those of all histories; or, if two have parts of that
- * moment, their sum. */
+/* Finds the part with this timestamp (0: the newest) in all histories. Several parts of the same
+ * moment are added up. */
 static __attribute__((noinline)) int attrmap_find_reading(const struct ps_thread *thread,
                                                           const char *event, uint64_t timestamp,
                                                           struct ps_value *out)
@@ -337,7 +336,7 @@ PS__INLINE int read_once(const struct ps__history *history, const char *event, u
 	return PS_OK;
 }
 
-/* Apart, as the two need different registers. */
+/* Two functions, as they need different registers. */
 static __attribute__((noinline)) int read_newest(const struct ps__history *history,
                                                  const char *event, struct ps_value *out)
 {
@@ -356,8 +355,7 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL,
 		                "ps_thread_reading: thread, event and out must not be NULL");
-	/* One event set has been here: nothing to be summed, and so nothing to
-	 * be copied. */
+	/* If one event set has been here, nothing is summed, and so nothing is copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return attrmap_find_reading(thread, event, timestamp, out);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attribute maps, the reader's side: from an event's name to the parts that a
- * Thread holds. Lookups, roll-up and the exporters read through this; nothing
- * here writes.
+ * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds.
+ * Look-ups, totals and the exporters read through these functions, which write nothing.
  */
 #ifndef PS_STORE_ATTRMAP_H
 #define PS_STORE_ATTRMAP_H
@@ -17,8 +16,9 @@ static inline const struct ps__history *ps__thread_first_history(const struct ps
 	return atomic_load_explicit(&thread->histories, memory_order_acquire);
 }
 
-/* The name that is shown of an event which was added under this one, where that is another; NULL
- * else. For the failure of a look-up: it goes over all recordings. */
+/* Returns the shown name of an event that was added under this name; NULL if there is none, or if
+ * this name is itself shown. It searches all recordings, so it is called only when a look-up
+ * failed. */
 const char *ps__topology_shown_name(const struct ps_topology *topology, const char *event);
 
 /* The column of an event, by the name that is shown; or -1. */
@@ -29,7 +29,7 @@ ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *
 bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
                          struct ps_value *out);
 
-/* The same of words that stand elsewhere, in the form of this history's rows. They don't change
+/* The same for a row outside of the history, in the form of its rows. No writer changes this row
  * meanwhile. */
 bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
                       struct ps_value *out);
@@ -40,8 +40,8 @@ struct ps__range {
 	size_t end;
 };
 
-/* The Threads below. The Machine's include the unknown one: what was counted
- * there happened, too. */
+/* Returns the Threads below a component. The Machine's include the unknown Thread, because its
+ * counts belong to the machine. */
 struct ps__range ps__component_range(const struct ps_component *component);
 
 static inline size_t ps__thread_index(const struct ps_thread *thread)
@@ -49,7 +49,8 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 	return (size_t)(thread - thread->component->topology->threads);
 }
 
-/* Is it below the component? NULL has all; the Machine, those that the tree lacks, too. */
+/* True if the CPU is below the component. NULL has all CPUs; the Machine also has those that the
+ * tree lacks. */
 static inline bool ps__component_has_cpu(const struct ps_component *component, int cpu)
 {
 	if (!component)
@@ -67,8 +68,7 @@ ps__recording_first_history(const struct ps__recording *recording)
 	return atomic_load_explicit(&recording->histories, memory_order_acquire);
 }
 
-/* The sum of the parts of a recording's latest reading in a range; how many
- * they are. */
+/* Adds up the parts of a recording's latest reading in a range. Returns the number of parts. */
 size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
                                 struct ps__range range, struct ps_value *out);
 
@@ -76,40 +76,38 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
                             struct ps__range range, uint64_t timestamp, struct ps_value *out);
 
-/* Which column of a recording is to be summed up, or -1: that of a name, or
- * what a metric needs. */
+/* Chooses the column of a recording that is summed up, by an event's name or by what a metric
+ * needs. find returns -1 if there is none. */
 struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__recording *recording,
 	                  const struct ps__selector *selector);
-	const char *name;    /* of the event; in messages */
+	const char *name;    /* the event's name, also for messages */
 	uint64_t timestamp;  /* of the readings that are summed up; 0: each set's latest */
-	const void *context; /* find's own */
-	size_t operand;      /* the same */
+	const void *context; /* for find */
+	size_t operand;      /* for find */
 };
 ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
                              const struct ps__selector *selector);
 
-/* Has its set gone on in another recording that has the event, and a reading? A
- * sum never mixes two readings of one set. */
+/* True if its set has gone on in a newer recording that has the event and a reading. A sum never
+ * mixes two readings of one set. */
 bool ps__recording_is_superseded(const struct ps__recording *recording,
                                  const struct ps__selector *selector);
 
 /*
- * What ps_component_total gives, of the columns that are selected; or, of a
- * timestamp, what ps_component_reading gives. PS_ENOEVNT
- * and PS_EINVAL_DOM come without a detail: the second function gives that of
- * PS_EINVAL_DOM.
+ * Sums up the selected columns, as ps_component_total does, or as ps_component_reading if the
+ * selector has a timestamp. PS_ENOEVNT and PS_EINVAL_DOM come without a detail;
+ * ps__component_fail_scope sets that of PS_EINVAL_DOM.
  */
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
                       struct ps_value *out);
-/* Does a component consist of whole places in which one count of the scope is
- * made? */
+/* True if no count of the scope covers Threads both inside and outside of the component. */
 bool ps__component_holds(const struct ps_component *component, enum ps_scope scope);
 int ps__component_fail_scope(const struct ps_component *component,
                              const struct ps__selector *selector);
 
-/* One count of a scope covers this component, seen from a Thread: the outermost component
- * of the scope's type above it, or else the Thread itself. */
+/* Returns the component that one count of the scope covers, seen from a Thread: the outermost
+ * component of the scope's type above it, or else the Thread itself. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread,
                                                  enum ps_scope scope);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Empties a tree of the readings whose event sets are gone. Nobody looks at the
- * tree meanwhile, nor does a set store a reading there: so what is taken out of
- * its lists is freed at once.
+ * Empties a tree of the readings whose event sets are gone. Meanwhile no thread reads the tree and
+ * no set stores a reading there, so what is taken from its lists is freed at once.
  */
 #include "base/error.h"
 #include "store/aggregate.h"
@@ -26,8 +25,8 @@ static void clear_thread(struct ps_thread *thread)
 	atomic_store_explicit(&thread->histories, kept, memory_order_release);
 }
 
-/* Last, as the lists of Threads and of totals lead to them. The older ones of a set that lives are
- * kept with it. */
+/* Frees the recordings last, because the lists of Threads and of totals point to them. A living
+ * set's older recordings are kept. */
 static void clear_recordings(struct ps_topology *topology)
 {
 	struct ps__recording *kept = NULL, **last = &kept, *next;

@@ -16,7 +16,7 @@
 #define SAMPLE_ROWS     ((size_t)2)
 #define SAMPLES         (PS__CHUNK_ROWS / SAMPLE_ROWS)
 #define SAMPLE_QUARTERS (SAMPLE_ROWS * PS__CURVE_QUARTERS)
-/* The last so many samples predict when the next chunk starts. */
+/* Number of last samples that predict when the next chunk starts. */
 #define TREND       ((size_t)4)
 #define CURVE_UNITS ((uint64_t)PS__CURVE_PIECES * PS__CURVE_UNITS)
 /* 100 days: the longest time whose units can be computed in 64 bits. Later rows
@@ -59,8 +59,8 @@ static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-/* A reader may take the address for a timestamp: the release pairs with its
- * acquire, and its second look sees an odd sequence. */
+/* A reader may read this address as a timestamp: the release pairs with its acquire, so that its
+ * second look sees an odd sequence. */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free,
@@ -78,8 +78,8 @@ static int history_add_extent(struct ps__pool *pool, size_t size_bytes)
 	struct ps__extent *extent = ps__os_pages_create(size_bytes);
 	if (!extent)
 		return -1;
-	/* What is left of the present extent isn't lost when a new one takes
-	 * its place. */
+	/* The chunks that are left in the present extent go to the free list, or they would be
+	 * lost. */
 	for (struct ps__chunk *rest = history_cut_chunk(pool); rest; rest = history_cut_chunk(pool))
 		ps__pool_give_back(pool, rest);
 	extent->next = pool->extents;
@@ -228,15 +228,14 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 		    ps__history_word(history, row + index * SAMPLE_ROWS, 0), memory_order_relaxed);
 	times[SAMPLES] =
 	    times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
-	/* A reading's timestamps rise, but a history's user may store others: a
-	 * curve needs a length. */
+	/* Timestamps of readings rise, but those that a user stores may not: a curve needs a
+	 * length. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
 		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
 	return samples;
 }
 
-/* Where a time between this sample and the next one is, in quarters of a
- * row. */
+/* Returns where a time between this sample and the next one is, in quarters of a row. */
 static uint64_t history_quarter_at(const struct history_samples *samples, size_t index,
                                    uint64_t time)
 {
@@ -310,7 +309,7 @@ int ps__history_make_room(struct ps__history *history)
 	size_t number = history->room / PS__CHUNK_ROWS;
 	atomic_store_explicit(&history_entry_of(directory, number)->chunk, chunk,
 	                      memory_order_release);
-	/* None before it, if all were dropped. */
+	/* There is no chunk before it if all rows were dropped. */
 	if (history->room > atomic_load_explicit(&history->first, memory_order_relaxed))
 		ps__history_index(history, number - 1, number);
 	history->room += PS__CHUNK_ROWS;
@@ -336,8 +335,8 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 
 	if (wanted <= first)
 		return;
-	/* Before the chunks go: a writer that is left here (eventset/recover.c) must
-	 * not give them back twice. */
+	/* Stored before the chunks are given back: a writer that is left here (eventset/recover.c)
+	 * must not give them back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
 		ps__pool_give_back(history->pool,

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A history: the rows that one event set stored for one hardware thread,
- * ordered by timestamp.
+ * A history: the rows that one event set stored for one hardware thread, ordered by timestamp.
  *
- * A row is a timestamp followed by the recording's counts: for each group
- * enabled and running nanoseconds, then one value for each event; beside it
- * stands a 16-bit mark. Rows are addressed by a number that never changes its
- * meaning: those in [first, count) exist. Chunks of 64 rows come from the
- * recording's pool and go back to it when a bounded history has dropped them;
- * they are given back to the system with the topology, or by
- * ps_topology_clear_readings, which has no readers beside it. So a reader never
- * follows a dangling pointer.
+ * A row is a timestamp followed by the recording's counts: for each group enabled and running
+ * nanoseconds, then one value for each event; beside it stands a 16-bit mark. Rows [first, count)
+ * exist. A row keeps its number, unless rows are moved (history_update.c). Chunks of 64 rows come
+ * from the recording's pool and go back to it when a bounded history has dropped them; they are
+ * given back to the system with the topology, or by ps_topology_clear_readings, which has no
+ * readers beside it. So a reader never follows a dangling pointer.
  *
- * A look-up by timestamp misses the cache twice at most. A binary search among
- * the chunks' starts, which are few enough to stay in the cache, finds the
- * chunk. The chunk's entry then predicts the row. Starts and entries are
- * written when the next chunk begins, not with each row, so the newest chunk is
- * searched without them.
+ * A look-up by timestamp misses the cache twice at most. A binary search among the chunks' starts,
+ * which are few enough to stay in the cache, finds the chunk. The chunk's entry then predicts the
+ * row. Starts and entries are written when the next chunk begins, not with each row, so the newest
+ * chunk is searched without them.
  *
- * One writer; readers look under the recording's sequence (recording.h) and
- * discard what a writer changed meanwhile.
+ * One writer; readers look under the recording's sequence (recording.h) and discard what a writer
+ * changed meanwhile.
  */
 #ifndef PS_STORE_HISTORY_H
 #define PS_STORE_HISTORY_H
@@ -88,19 +84,20 @@ struct ps__directory {
 struct ps__history {
 	/* Released with its entries filled; acquired by ps__history_chunk. */
 	_Atomic(struct ps__directory *) directory;
-	_Atomic size_t first; /* released by the writer after the rows it speaks of */
+	_Atomic size_t first; /* the first row; released by the writer after the rows */
 	_Atomic size_t count; /* released after the row's words; acquired by readers */
 	size_t stride;        /* words in a row */
-	/* Rows below this number have a chunk; all but its last chunk are indexed. Writer's */
+	/* Rows below this number have a chunk; all of these but the last are indexed. Used by
+	 * the writer alone, as gone and is_attached */
 	size_t room;
-	size_t gone;          /* rows that are marked so. Writer's */
-	_Atomic size_t swept; /* rows below `first` that were gone, not dropped */
+	size_t gone;          /* number of rows with PS__MARK_GONE */
+	_Atomic size_t swept; /* number of rows below `first` that were gone, not dropped */
 	uint32_t place;       /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
 	struct ps__recording *recording;
 	struct ps_thread *thread; /* NULL until attached to a Thread */
-	bool is_attached;         /* and in its list. Writer's */
+	bool is_attached;         /* it is in the Thread's list */
 	/* Written before the history is published, never after */
 	struct ps__history *next_in_recording;
 	struct ps__history *next_in_thread; /* the same */
@@ -113,17 +110,16 @@ enum {
 	PS__MARK_WENT_BACK = 0x0020,
 	PS__MARK_ENDED = 0x0040,
 	PS__MARK_INTERRUPTED = 0x0080,
-	PS__MARK_STORED = 0x0008, /* given by ps_store: counted, whatever the group's times are */
-	PS__MARK_INCOMPLETE = 0x0400, /* some of what was to be counted was not */
+	PS__MARK_STORED = 0x0008, /* stored by ps_store: counted, whatever the group's times are */
+	PS__MARK_INCOMPLETE = 0x0400, /* a part of what was to be counted was not */
 	PS__MARK_SATURATED = 0x0800,
 	PS__MARK_TOOK_TURNS =
 	    0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
 	PS__MARK_FLAGS = 0x2cf8,
-	/* The reading has been updated, and stands at the end now: this row
-	 * counts for nothing. */
+	/* The reading was updated, and its row is now at the end: this row counts for nothing. */
 	PS__MARK_GONE = 0x1000,
-	/* What the reading's base is: 0 if neither; equal to the row; or kept
-	 * in the set's history of bases. */
+	/* Where the reading's base is: 0 if neither is set; equal to the row; or kept in the set's
+	 * history of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,
 	PS__MARK_BASE = 0x0300
@@ -139,8 +135,8 @@ static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
 	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
 }
 
-/* The mark that a part's mark gives to all other parts: counts whose hardware thread isn't known
- * can belong to any of them. */
+/* Returns the attribution that one part's mark gives to all other parts: counts whose hardware
+ * thread isn't known can belong to any of them. 0: none. */
 static inline uint16_t ps__mark_doubt(uint16_t mark)
 {
 	return (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU ? PS_ATTRIBUTION_LAST_CPU
@@ -148,20 +144,20 @@ static inline uint16_t ps__mark_doubt(uint16_t mark)
 }
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool,
-                     size_t stride);                 /* 0, or -1 for lack of memory */
-void ps__history_clear(struct ps__history *history); /* the directories; chunks are the pool's */
+                     size_t stride); /* 0, or -1 for lack of memory */
+/* frees the directories; the pool owns the chunks */
+void ps__history_clear(struct ps__history *history);
 int ps__history_reserve(struct ps__history *history,
-                        size_t rows); /* the directory for so many rows more */
+                        size_t rows); /* makes room for this many more rows in the directory */
 
 /* Makes sure that a row can be appended. Returns 0, or -1 for lack of
  * memory. */
 int ps__history_make_room(struct ps__history *history);
 
-/* Appends a row of which the words are yet to be written; there must be room.
- * Returns its number. */
+/* Appends a row whose words will be written later; there must be room. Returns its number. */
 size_t ps__history_append(struct ps__history *history, uint64_t timestamp);
 
-/* The same for a row that is written already: makes it one of the history's. */
+/* Appends the row behind the last one, which is written already. */
 static inline void ps__history_publish(struct ps__history *history)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
@@ -172,21 +168,20 @@ static inline void ps__history_publish(struct ps__history *history)
 /* Drops the oldest rows beyond `keep`. */
 void ps__history_trim(struct ps__history *history, size_t keep);
 
-/* history_update.c: moves a row behind the last one, and those after it one
- * down: for a row that gets a new timestamp. */
+/* history_update.c: moves a row to the end, and the rows after it one place down; for a row that
+ * gets a new timestamp. */
 void ps__history_move_to_end(struct ps__history *history, size_t row);
 
-/* The same without moving others: a copy at the end, for which there must be
- * room, and the row is retired. */
+/* The same without moving other rows: appends a copy, for which there must be room, and retires the
+ * row. */
 void ps__history_copy_to_end(struct ps__history *history, size_t row);
 
 /*
- * Marks a row as gone. When many are, the others close up, so that a history of
- * rows that are updated over and over doesn't grow: rows may get other numbers.
- * Not of a bounded history.
+ * Marks a row as gone. If many rows are gone, the others close up and get other numbers, so that a
+ * history of rows that are updated over and over doesn't grow. Not for a bounded history.
  */
 void ps__history_retire(struct ps__history *history, size_t row);
-void ps__history_close_up(struct ps__history *history); /* now */
+void ps__history_close_up(struct ps__history *history); /* closes the rows up now */
 
 /* Indexes the chunks [begin, end), which are full. */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end);
@@ -212,7 +207,7 @@ static inline _Atomic uint64_t *ps__history_words(const struct ps__history *hist
 	return &chunk->words[(row % PS__CHUNK_ROWS) * history->stride];
 }
 
-/* One of them, of a row that is there. */
+/* One word of a row that exists. */
 static inline _Atomic uint64_t *ps__history_word(const struct ps__history *history, size_t row,
                                                  size_t word)
 {
@@ -232,7 +227,7 @@ static inline bool ps__history_is_gone(const struct ps__history *history, size_t
 	                 PS__MARK_GONE);
 }
 
-/* A row, where it stands. */
+/* The place of a row in memory. */
 struct ps__history_row {
 	_Atomic uint64_t *words; /* NULL: there is no such row */
 	_Atomic uint16_t *mark;
@@ -268,8 +263,8 @@ struct ps__history_row ps__history_row_at(const struct ps__history *history, uin
  * before it; begin if there is none. */
 size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end,
                               uint64_t timestamp);
-/* About where in its chunk a row is that came so many nanoseconds after the
- * first one. */
+/* Predicts the place in its chunk of a row that came this many nanoseconds after the chunk's first
+ * row. */
 size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns);
 
 #endif

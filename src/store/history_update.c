@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A history's rows that get a new timestamp: they move to its end, and what
- * they leave behind is closed up. */
+/* Moves rows that get a new timestamp to the end of their history, and closes
+ * the gaps. */
 #include "store/history.h"
 
-/* Word by word, so that a row of any width needs no room of its own: this may
- * run in a signal handler. */
+/* Rotates word by word, so that it needs no memory for a row: it may run in a
+ * signal handler. */
 static void history_rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
 {
 	uint64_t saved =
@@ -52,8 +52,8 @@ static void history_copy_row(struct ps__history *history, size_t from, size_t to
 	atomic_store_explicit(history_mark_at(history, to), mark, memory_order_release);
 }
 
-/* Behind the last row. The last chunk that is left may change now: it is
- * indexed when it is full again. */
+/* Gives back the chunks behind the last row. The last chunk that is left may
+ * change now; it is indexed when it is full again. */
 static void history_drop_empty_chunks(struct ps__history *history)
 {
 	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >=
@@ -84,8 +84,8 @@ void ps__history_close_up(struct ps__history *history)
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
 
-/* In-order updates empty the oldest chunk: it is dropped whole, and no row has
- * to be moved. */
+/* Drops the oldest chunk if updates in order have made all its rows gone. No
+ * row has to be moved. */
 static void history_drop_first_chunk(struct ps__history *history)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
@@ -113,8 +113,8 @@ void ps__history_retire(struct ps__history *history, size_t row)
 	history->gone++;
 	if (row == first + PS__CHUNK_ROWS - 1)
 		history_drop_first_chunk(history);
-	/* Each row is moved once for each update at most, unless the memory
-	 * that was reserved is used up. */
+	/* On average an update moves at most one row, unless the memory that
+	 * was reserved is used up. */
 	if (history->gone >= PS__CHUNK_ROWS &&
 	    (history->gone > rows / 2 ||
 	     (history->pool->is_reserved && !history->pool->spare_chunks)))

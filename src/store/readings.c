@@ -14,7 +14,7 @@ static void readings_reverse(struct ps_value *values, size_t begin, size_t end)
 	}
 }
 
-/* Turns an array left by `steps`. */
+/* Rotates an array left by `steps`. */
 static void readings_rotate(struct ps_value *values, size_t count, size_t steps)
 {
 	readings_reverse(values, 0, steps);
@@ -107,8 +107,7 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event,
 		                thread->cpu);
 	while (readings_merge_next(&merge, &value)) {
-		/* The newest ones are wanted: the array is a ring until it is
-		 * turned below. */
+		/* The newest parts are kept: the array is a ring until it is rotated below. */
 		if (capacity)
 			out[total % capacity] = value;
 		total++;
@@ -151,7 +150,7 @@ uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 	return dropped;
 }
 
-/* Does an older history have an event of this name? */
+/* True if an older history has an event of this name. */
 static bool readings_has_older(const struct ps__history *history, const char *name)
 {
 	for (history = history->next_in_thread; history; history = history->next_in_thread) {

@@ -77,14 +77,14 @@ static void recording_list_current(struct ps_topology *topology, struct ps__reco
 	struct ps__recording *next =
 	    atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
-	/* Pairs with the acquire of totals: who sees it sees its columns. */
+	/* Pairs with the acquire of totals: a reader that sees the recording sees its columns. */
 	do
 		atomic_store_explicit(&recording->next_current, next, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&topology->readings.current, &next, recording,
 	                                              memory_order_release, memory_order_relaxed));
 }
 
-/* All readings of a topology. */
+/* Frees all readings of a topology. */
 static void recording_release_all(struct ps_topology *topology)
 {
 	struct ps__recording *recording =
@@ -105,14 +105,14 @@ int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topo
 		return ps__fail(
 		    PS_EINVAL,
 		    "the topology was destroyed: load one that lives as long as its event sets");
-	/* No pair: who frees the topology has acquired what its holders did. */
+	/* No pair: the thread that frees the topology has acquired what its holders did. */
 	atomic_store_explicit(&topology->readings.release, recording_release_all,
 	                      memory_order_relaxed);
 	recording->topology = topology;
 	recording->older = older;
 	recording->next =
 	    atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
-	/* Pairs with the acquire of those who walk the list: who sees it sees
+	/* Pairs with the acquire of those who walk the list: a reader that sees the recording sees
 	 * its columns. */
 	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings,
 	                                              &recording->next, recording,
@@ -143,8 +143,8 @@ struct ps__history *ps__recording_add_history(struct ps__recording *recording)
 	history->recording = recording;
 	history->next_in_recording =
 	    atomic_load_explicit(&recording->histories, memory_order_relaxed);
-	/* Pairs with the acquire of the roll-up: who sees the history sees it
-	 * empty, but whole. */
+	/* Pairs with the acquire of totals: a reader that sees the history sees it empty, but
+	 * whole. */
 	atomic_store_explicit(&recording->histories, history, memory_order_release);
 	return history;
 }
@@ -154,8 +154,8 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
-	/* If a call was left in here (src/eventset/recover.c), it may have come so
-	 * far or not. */
+	/* If an earlier call was left in this function (src/eventset/recover.c), the history may be
+	 * in the list already. */
 	for (struct ps__history *one =
 	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed)
 	                         : NULL;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A recording: all readings of one event set with one list of events, and the
- * histories that hold their parts.
+ * A recording: all readings of one event set with one list of events, and the histories that hold
+ * their parts.
  *
- * A set makes it, binds it to a topology at its first reading, and writes it;
- * the topology owns it from then on, so that readings outlive their set. A
- * change of the set's events ends the recording.
+ * A set makes it, binds it to a topology at its first reading, and writes it; the topology owns it
+ * from then on, so that readings outlive their set. A change of the set's events ends the
+ * recording.
  *
- * Readers and the one writer meet in a sequence lock: the writer makes
- * `sequence` odd, changes rows of any histories, and makes it even; a reader
- * that saw another number after reading than before starts again. Every word is
- * an atomic, stored with release and loaded with acquire, so the pairs are: a
- * word's store with its load, which orders the first look at `sequence` before
- * the words, and the words before the second look.
+ * Readers and the one writer use a sequence lock: the writer makes `sequence` odd, changes rows of
+ * any histories, and makes it even; a reader that saw another number after reading than before
+ * starts again. Every word is an atomic, stored with release and loaded with acquire. A word's
+ * store pairs with its load: so the words are loaded after the first look at `sequence`, and before
+ * the second look.
  */
 #ifndef PS_STORE_RECORDING_H
 #define PS_STORE_RECORDING_H
@@ -28,28 +27,28 @@
 struct ps__column {
 	/* A look-up needs one cache line: from here to is_estimate. */
 	char *name;
-	/* The timestamp from which on the event was paused at times; 0: never. Stored and loaded
+	/* Timestamp from which on the event may have been paused; 0: never. Stored and loaded
 	 * relaxed: no other word depends on it */
 	_Atomic uint64_t paused_from;
-	uint32_t flags; /* of all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
+	uint32_t flags; /* for all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
 	/* The group that has the event's times; PS__NO_GROUP if the event can't be counted here */
 	uint32_t group;
-	uint32_t word;  /* of a row: its value */
-	uint32_t times; /* of a row: its group's; of PS__NO_GROUP any */
+	uint32_t word;  /* index of its value in a row */
+	uint32_t times; /* index of its group's times in a row; 0 for PS__NO_GROUP */
 	enum ps_scope scope;
 	/* The event's place, if the set's events count in several places: histories
 	 * of another place have no count of the event. Else 0. */
 	uint32_t place;
-	/* In histories of this place a row is the whole value, see
-	 * ps__column_settle; or no place. As paused_from */
+	/* Place of the histories in which a row is the whole value (ps__column_settle); UINT32_MAX:
+	 * none. Stored and loaded as paused_from */
 	_Atomic uint32_t plain;
 	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
-	bool is_estimate; /* multiplexed by someone who tells no times, or sampled */
+	bool is_estimate; /* sampled, or multiplexed by a source that gives no times */
 	double scale;     /* count * scale is in unit */
 	char unit[32];    /* "ns", "Joules"; "" for a plain count */
-	/* The list of those that can count it, where some kind of cores can't; NULL: any */
+	/* The CPUs that can count it, if some kind of cores can't; NULL: all */
 	char *cpus;
-	char *added; /* the name that the event was added under, where that is another; NULL else */
+	char *added; /* the name under which the event was added, if it is another; else NULL */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
@@ -57,21 +56,23 @@ struct ps__recording {
 	_Atomic uint64_t sequence; /* odd while a reading is being written */
 	_Atomic uint64_t latest;   /* the latest reading's timestamp; 0: none yet */
 	_Atomic(struct ps__history *)
-	    histories;              /* newest first; pushed with release, followed with acquire */
-	struct ps__recording *next; /* in the topology; written before it is published */
-	_Atomic(struct ps__recording *) next_current; /* in its list of those that totals look at */
+	    histories; /* newest first; pushed with release, followed with acquire */
+	/* next in the topology's list; written before it is published */
+	struct ps__recording *next;
+	/* next in the topology's list of recordings that totals look at */
+	_Atomic(struct ps__recording *) next_current;
 	/* The previous one of the same set and topology; written before this one is published */
 	struct ps__recording *older;
 	_Atomic(struct ps__recording *)
-	    newer; /* the set has gone on in it: stored with release, loaded with acquire */
-	/* Its set is gone, and what it counted last stands in an aggregate */
+	    newer; /* the set's next recording: stored with release, loaded with acquire */
+	/* Its set is gone, and its last counts are in an aggregate, or were cleared */
 	_Atomic bool is_retired;
 	bool is_left;                 /* its set is gone. For ps_topology_clear_readings */
-	bool counts_cpu;              /* what runs on a CPU, and not tasks */
+	bool counts_cpu;              /* the set counts what runs on CPUs, and not tasks */
 	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
-	_Atomic uint64_t undone; /* writes that left all as it was */
-	/* What a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
+	_Atomic uint64_t undone; /* number of writes that changed nothing */
+	/* Picoseconds of a reading, as ps_eventset_overhead measured it; 0: not measured */
 	_Atomic uint64_t reading_ps;
 	/* Stored with release after the residuals, loaded with acquire before them */
 	_Atomic bool is_checked;
@@ -87,7 +88,7 @@ static inline size_t ps__recording_width(const struct ps__recording *recording)
 	return 2 * recording->groups + recording->columns;
 }
 
-/* Made without names (the caller fills column[]); NULL for lack of memory. */
+/* Creates a recording without names: the caller fills column[]. NULL if out of memory. */
 struct ps__recording *ps__recording_create(size_t columns, size_t groups);
 /* The first two bytes of a name. */
 static inline uint16_t ps__name_start(const char *name)
@@ -99,24 +100,24 @@ static inline uint16_t ps__name_start(const char *name)
 
 /* Gives a column its names; added may be NULL. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name, const char *added);
-/* It is paused at times, from this timestamp on. Rows are then no whole values. */
+/* Notes that the event is paused at times, from this timestamp on. A row is then not the whole
+ * value. */
 static inline void ps__column_pause(struct ps__column *column, uint64_t from)
 {
 	atomic_store_explicit(&column->paused_from, from, memory_order_relaxed);
 	atomic_store_explicit(&column->plain, UINT32_MAX, memory_order_relaxed);
 }
-/* Once all else is known of a column: where it stands in rows. */
+/* Sets where a column stands in rows, when all else of it is known. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out,
-                    const struct ps__column *model); /* with strings of its own */
-/* Frees a recording and its histories: while it is unbound, or with its
- * topology. */
+                    const struct ps__column *model); /* copies the strings, too */
+/* Frees a recording and its histories. It is unbound, or no thread uses its topology. */
 void ps__recording_free(struct ps__recording *recording);
 
 /*
- * Hands the recording to a topology, which counts a reference for the set.
- * older: the set's recording before, if that is in the same topology, or NULL.
- * PS_EINVAL if the topology was destroyed.
+ * Hands the recording to a topology, which counts a reference for the set. older: the set's
+ * previous recording, if that is in the same topology, or NULL. PS_EINVAL if the topology was
+ * destroyed.
  */
 int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology,
                        struct ps__recording *older);
@@ -128,7 +129,7 @@ static inline struct ps__recording *ps__recording_first(const struct ps_topology
 	return atomic_load_explicit(&topology->readings.recordings, memory_order_acquire);
 }
 
-/* A history, not on a Thread yet; NULL for lack of memory. */
+/* Adds a history, which is not on a Thread yet. NULL if out of memory. */
 struct ps__history *ps__recording_add_history(struct ps__recording *recording);
 
 /* Puts a history on the Thread of a CPU; the recording must be bound. */
@@ -148,13 +149,12 @@ static inline void ps__recording_write_end(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	/* Pairs with ps__recording_read_begin: who sees the even number sees
-	 * the rows. */
+	/* Pairs with ps__recording_read_begin: a reader that sees the even number sees the rows. */
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_release);
 }
 
-/* A relaxed store. As the kernel's WRITE_ONCE: compilers make more instructions
- * of atomic_store_explicit. */
+/* A relaxed store, written as the kernel's WRITE_ONCE, because compilers make more instructions of
+ * atomic_store_explicit. */
 static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 {
 #ifdef PS__HAS_THREAD_SANITIZER
@@ -164,7 +164,7 @@ static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 #endif
 }
 
-/* Two words at once: most of what a reading does is done for all words of a row. */
+/* Two words that are handled at once: a reading does most of its work for all words of a row. */
 typedef uint64_t ps__pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 static inline ps__pair ps__load_pair(const uint64_t *words, size_t at_bytes)
@@ -177,7 +177,7 @@ static inline void ps__store_pair(uint64_t *words, size_t at_bytes, ps__pair val
 	*(ps__pair *)((char *)words + at_bytes) = value;
 }
 
-/* As ps__store_word. */
+/* Stores two words like ps__store_word. */
 static inline void ps__store_words(_Atomic uint64_t *words, size_t at_bytes, ps__pair value)
 {
 	words += at_bytes / sizeof *words;
@@ -189,7 +189,7 @@ static inline void ps__store_words(_Atomic uint64_t *words, size_t at_bytes, ps_
 #endif
 }
 
-/* Adds to a word that the caller alone writes, as ps__store_word. */
+/* Adds to a word that only the caller writes; stores like ps__store_word. */
 static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
 {
 	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
@@ -212,8 +212,9 @@ static inline void ps__add_pair(_Atomic uint64_t *words, size_t at_bytes, ps__pa
 #endif
 }
 
-/* Adds what totals have grown by, in the same way; even_bytes: of all, or of all but the last one.
- * Gives all of that, joined by "or": the highest bit is set if one of them went backwards. */
+/* Adds the growth of totals to words, in the same way. even_bytes: bytes of all totals, or of all
+ * but the last one if count is odd. Returns the bitwise OR of all growths: the highest bit is set
+ * if a total went backwards. */
 static inline uint64_t ps__add_growth(_Atomic uint64_t *words, const uint64_t *now,
                                       const uint64_t *before, size_t even_bytes, size_t count)
 {
@@ -241,9 +242,9 @@ static inline uint64_t ps__recording_write_begin_fenced(struct ps__recording *re
 
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 	/*
-	 * Pairs with the readers' loads of words: who sees one that comes now,
-	 * sees the odd number at his second look. ThreadSanitizer knows no
-	 * fences, and needs none: all is atomic.
+	 * Pairs with the readers' loads of words: a reader that sees a word stored from now on sees
+	 * the odd number at its second look. ThreadSanitizer knows no fences, and needs none: all
+	 * is atomic.
 	 */
 #ifndef PS__HAS_THREAD_SANITIZER
 	atomic_thread_fence(memory_order_release);
@@ -266,9 +267,9 @@ static inline uint64_t ps__recording_count_writes(const struct ps__recording *re
 }
 
 /*
- * Waits until the writer is done: the sequence that it leaves. In a forked
- * child nobody is there to be waited for: what the writer had begun is then
- * read as it is, and the odd sequence returned.
+ * Waits until the writer is done, and returns the sequence that it leaves. In a forked child there
+ * is no writer to wait for: the odd sequence is returned, and half-written rows are read as they
+ * are.
  */
 uint64_t ps__recording_wait(const struct ps__recording *recording) __attribute__((cold));
 

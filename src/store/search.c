@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A history's rows by their timestamps, for look-ups and for sets that update
- * an older reading. The search among chunks has no branch that depends on a
- * timestamp: it could not be predicted, and the processor would begin no other
- * look-up meanwhile.
+ * Finds a history's rows by their timestamps, for look-ups and for sets that update an older
+ * reading. The search among chunks has no branch that depends on a timestamp: such a branch could
+ * not be predicted, and the processor would begin no other look-up meanwhile.
  */
 #include "base/hot.h"
 #include "store/history.h"
@@ -77,7 +76,7 @@ struct search {
 	size_t first;
 	size_t count;
 	size_t newest; /* the number of the newest chunk */
-	/* The newest; NULL if there is none, or if a writer changes the history */
+	/* The newest chunk; NULL if there is none, or if a writer changes the history */
 	struct ps__chunk *chunk;
 };
 
@@ -183,9 +182,9 @@ static inline bool search_is_at(const struct ps__history *history, struct ps__ch
 }
 
 /*
- * A row that is not beside `row`, as its number in the chunk, or SIZE_MAX.
- * Steps away from there, each time twice as far, until it has passed the
- * timestamp. Then searches between the last two steps.
+ * Finds a row that is not beside `row`. Returns its number in the chunk, or SIZE_MAX. Steps away
+ * from `row`, each time twice as far, until it has passed the timestamp. Then searches between the
+ * last two steps.
  */
 static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
                          uint64_t timestamp)
@@ -229,7 +228,8 @@ static __attribute__((noinline)) size_t search_near(const struct ps__history *hi
 	           : search_far(history, chunk, row, timestamp);
 }
 
-/* A row's chunk and number; NULL if no row has the timestamp. */
+/* Finds the row with the timestamp: returns its chunk, with its number in *row; NULL if there is
+ * none. */
 PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint64_t timestamp,
                                         size_t *row)
 {

@@ -10,7 +10,6 @@ void ps__value_lacks(struct ps_value *value)
 	value->value = (long long)value->raw;
 }
 
-/* A multiplexed group's. */
 void ps__value_estimate(struct ps_value *value)
 {
 	if (value->running_ns == 0) {
@@ -27,8 +26,8 @@ void ps__value_estimate(struct ps_value *value)
 		value->flags |= PS_VALUE_SATURATED;
 }
 
-/* The weaker of two: an event that one part's core can't count takes nothing
- * from what others counted. */
+/* The weaker of two statuses, but "not supported" is ignored: a core that can't
+ * count the event takes nothing from what others counted. */
 static enum ps_status value_weaker_status(enum ps_status one, enum ps_status other)
 {
 	if (one == PS_STATUS_NOT_SUPPORTED)
@@ -85,7 +84,8 @@ void ps__value_finish(struct ps_value *sum)
 		ps__value_estimate(sum);
 	if (sum->status == PS_STATUS_INCOMPLETE)
 		ps__value_lacks(sum);
-	/* By chance more was extrapolated, and taken off here, than there was. */
+	/* Counts that were subtracted here may be extrapolated, and by chance
+	 * exceed the sum. */
 	if (sum->flags & PS_VALUE_SAMPLED && sum->value < 0)
 		sum->value = 0;
 }

@@ -6,17 +6,18 @@
 #include <perfsage/value.h>
 #include <stddef.h>
 
-/* A multiplexed group's count, by its times. */
+/* Estimates the count of a multiplexed group from its times. */
 void ps__value_estimate(struct ps_value *value);
 
-/* The value is at least what was counted: an estimate is no bound. */
+/* Makes the value a lower bound: the raw count, because an estimate is no
+ * bound. */
 void ps__value_lacks(struct ps_value *value);
 
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
  * what becomes of each field. The sum is a value only after ps__value_finish. */
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
-/* Where the counter was never on the hardware, it is taken to have counted as
- * fast as elsewhere: an estimate. */
+/* Completes the sum. Parts in which the counter was never on the hardware are
+ * taken to have counted as fast as the others: the sum is an estimate. */
 void ps__value_finish(struct ps_value *sum);
 
 #endif

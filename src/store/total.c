@@ -59,7 +59,7 @@ static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t 
 /* Combines the sums of several sets. */
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
-/* Over all readings with a timestamp: those of destroyed sets are where they were. */
+/* Adds up all readings with a timestamp. Those of destroyed sets are still in their recordings. */
 static size_t total_sum_at(const struct ps_topology *topology, const struct ps__selector *selector,
                            struct ps__range range, add_sum *add, struct ps_value *out)
 {
@@ -76,7 +76,7 @@ static size_t total_sum_at(const struct ps_topology *topology, const struct ps__
 	return parts;
 }
 
-/* Over the latest reading of all sets, alive or not. Returns how many have been there. */
+/* Adds up the latest readings of all sets, alive or destroyed. Returns 0 if there is none. */
 static size_t total_sum_latest(const struct ps_topology *topology,
                                const struct ps__selector *selector, struct ps__range range,
                                add_sum *add, struct ps_value *out)
@@ -116,7 +116,7 @@ static size_t total_sum_sets(const struct ps_topology *topology,
 	                           : total_sum_latest(topology, selector, range, add, out);
 }
 
-/* All Threads of a package see the same counter. */
+/* Keeps the newest sum, because all Threads of a package see the same counter. */
 static void total_add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
 {
 	if (*parts == 0 || sum->timestamp > all->timestamp)
@@ -124,7 +124,7 @@ static void total_add_newest(struct ps_value *all, size_t *parts, const struct p
 	*parts = 1;
 }
 
-/* Is all of what one count covers in the range? */
+/* True if all that one count covers is in the range. */
 static bool total_holds(struct ps__range range, const struct ps_component *covered)
 {
 	struct ps__range whole = ps__component_range(covered);
@@ -171,8 +171,8 @@ static int total_sum_wide(const struct ps_component *component, const struct ps_
 	return PS_OK;
 }
 
-/* Is an event of this name counted in a recording, and if so, is its scope
- * wider? */
+/* True if a recording counts the selected event. Raises *widest to the event's scope if that is
+ * wider. */
 static bool total_widen(enum ps_scope *widest, const struct ps__recording *recording,
                         const struct ps__selector *selector)
 {
@@ -239,8 +239,8 @@ ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
 	return ps__recording_find(recording, selector->name);
 }
 
-/* After ps__component_sum has failed with a code: a name that isn't shown may be the one that was
- * added, and the shown one takes its place. PS_ENOEVNT has no detail. */
+/* Called after ps__component_sum has failed with a code. If an event was added under this name and
+ * is shown under another, looks for the shown name. PS_ENOEVNT has no detail. */
 static __attribute__((cold)) int total_find_added(const struct ps_component *component,
                                                   struct ps__selector *selector, int code,
                                                   struct ps_value *out)
@@ -255,7 +255,7 @@ static __attribute__((cold)) int total_find_added(const struct ps_component *com
 	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, selector) : code;
 }
 
-/* Both calls give its result, but add a detail to PS_ENOEVNT. */
+/* ps_component_total and ps_component_reading return its result, but add a detail to PS_ENOEVNT. */
 PS__INLINE int total_find(const struct ps_component *component, struct ps__selector *selector,
                           struct ps_value *out)
 {
@@ -264,7 +264,7 @@ PS__INLINE int total_find(const struct ps_component *component, struct ps__selec
 	return code == PS_OK ? code : total_find_added(component, selector, code, out);
 }
 
-/* Has any event set counted it, wherever? */
+/* True if any event set has counted the event, on any Thread. */
 static bool total_is_counted(const struct ps_component *component, const char *event)
 {
 	const char *shown = ps__topology_shown_name(component->topology, event);
@@ -277,10 +277,10 @@ static bool total_is_counted(const struct ps_component *component, const char *e
 	return false;
 }
 
-/* More names are not compared: that would take longer than the counting. */
+/* Largest number of names that are compared, because more would take too long. */
 #define MOST_COMPARED 100
 
-/* NULL: nothing was counted. */
+/* Returns the nearest name of an event that was counted; NULL if none was. */
 static const char *total_find_nearest(const struct ps_component *component, const char *event)
 {
 	const char *nearest = NULL;
