@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the CPUs that a task may run on, those that there can be, and those that are offline. */
+/* Finds the CPUs that a task may run on, those that are possible, and those that are offline. */
 #include "base/list.h"
 #include "base/os.h"
 #include "locate/locate.h"
@@ -17,7 +17,7 @@
 
 #define WORD_CPUS (8 * sizeof(unsigned long))
 
-/* A task's mask. Each ps_start reads one: only a large one is allocated. */
+/* A task's CPU mask. Each ps_start reads one, so only a large one is allocated. */
 struct mask {
 	unsigned long first[FIRST_MASK_CPUS / WORD_CPUS];
 	unsigned long *words;
@@ -30,7 +30,7 @@ static void clear_mask(struct mask *mask)
 		ps__os_free(mask->words);
 }
 
-/* Negative with errno, and then there is nothing to clear. */
+/* Returns 0; or -1 with errno, and then there is nothing to clear. */
 static int read_mask(struct mask *mask, pid_t tid)
 {
 	mask->words = mask->first;

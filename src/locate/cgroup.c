@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control groups by name: the folder of one, opened, is what perf_event_open takes. perf knows the
- * hierarchy of version 1 that has the controller perf_event, where that is mounted, and else the
+ * Opens control groups by name: perf_event_open takes a descriptor of a group's folder. perf knows
+ * the hierarchy of version 1 that has the controller perf_event, if that is mounted, and else the
  * one of version 2.
  */
 #include "base/advice.h"
@@ -20,7 +20,7 @@
 #define OWN         "/proc/self/cgroup"
 #define OWN_BYTES   (16 * 1024)
 
-/* Is this word in a list with commas? */
+/* True if this word is in a list with commas. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -60,7 +60,8 @@ static void cgroup_decode(char *text)
 	*to = '\0';
 }
 
-/* A line of MOUNTS: device, mount point, type, options. It is cut into its words. */
+/* Returns the mount point in a line of MOUNTS (device, mount point, type, options), or NULL if it
+ * is another file system's. The line is cut into its words. */
 static char *mount_point(char *line, bool is_v1)
 {
 	char *rest = NULL;
@@ -77,8 +78,8 @@ static char *mount_point(char *line, bool is_v1)
 	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
 }
 
-/* The mount point of the hierarchy that perf knows, and whether it is of version 1; NULL if there
- * is none. mounts is cut into pieces. */
+/* Returns the mount point of the hierarchy that perf knows, and whether it is of version 1; NULL if
+ * there is none. mounts is cut into pieces. */
 static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes, bool *is_v1)
 {
 	for (int v1 = 1; v1 >= 0; v1--) {
@@ -125,7 +126,8 @@ static int open_folder(const char *path, struct ps__cgroup *out)
 	return PS_OK;
 }
 
-/* Both halves of text have MOUNT_BYTES. NULL with a detail. */
+/* Reads MOUNTS, and returns the mount point of the hierarchy. text has room for twice MOUNT_BYTES.
+ * NULL with a detail on failure. */
 static const char *read_hierarchy(char *text, bool *is_v1)
 {
 	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
@@ -180,8 +182,8 @@ void ps__cgroup_close(const struct ps__cgroup *cgroup)
 		ps__os.close(cgroup->fd);
 }
 
-/* A line of OWN: number, controllers, path below the mount point. Version 2 has number 0 and no
- * controllers. NULL if it is of another hierarchy. */
+/* Returns the path in a line of OWN: number, controllers, path below the mount point. Version 2 has
+ * number 0 and no controllers. NULL if it is another hierarchy's. */
 static const char *own_path(char *line, bool is_v1)
 {
 	char *controllers = strchr(line, ':');
@@ -207,7 +209,7 @@ static int find_own(char *text, char *folder, size_t size_bytes)
 	for (char *line = length > 0 ? strtok_r(own, "\n", &rest) : NULL; line && !path;
 	     line = strtok_r(NULL, "\n", &rest))
 		path = own_path(line, is_v1);
-	/* Where another control group is the root of what this process may see. */
+	/* The root of what this process may see can be another control group. */
 	if (!path || *path != '/' || !strncmp(path, "/..", 3))
 		return ps__fail(PS_ESYS, "the own control group isn't below %s, as " OWN " tells",
 		                point);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A perf event's ring: mapped, and emptied record by record. ps__ring_drain takes all records at
+/* Maps a perf event's ring, and empties it record by record. ps__ring_drain takes all records at
  * once, for the switch ring and for migration records. ps__ring_first and ps__ring_release take one
  * record each, for samplers and sessions. */
 #include "locate/ring.h"
@@ -21,7 +21,7 @@ int ps__ring_map(struct ps__ring *ring, int fd, size_t pages)
 		return -errno;
 	*ring = (struct ps__ring){
 	    .page = page, .data_offset = page_bytes, .data_bytes = pages * page_bytes};
-	/* Now, and not in the midst of what the user measures. */
+	/* The pages are faulted in now, and not while the user measures. */
 	for (size_t offset = 0; offset < ring->data_bytes; offset += page_bytes)
 		(void)((const volatile char *)page)[page_bytes + offset];
 	return 0;
@@ -51,15 +51,15 @@ void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t
 	ring_copy(ring, ring->seen + offset, out, size_bytes);
 }
 
-/* A head that the kernel can't have written: it goes on by what it wrote, and never over what was
- * not taken yet. */
+/* True if the kernel can't have written this head: it never writes over what was not taken yet. */
 static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
 {
 	return head - ring->seen > ring->data_bytes;
 }
 
-/* The kernel tells of a loss right before the first record for which there is room again. When a
- * drain has told of it, and made that room, nothing can have been lost since. */
+/* True for the kernel's record of a loss that a drain has reported. The kernel writes it right
+ * before the first record for which there is room again. The drain made that room, so nothing can
+ * have been lost since. */
 static bool is_known_already(struct ps__ring *ring, const struct perf_event_header *header)
 {
 	bool is_known = ring->is_loss_known && header->type == PERF_RECORD_LOST;
@@ -68,13 +68,13 @@ static bool is_known_already(struct ps__ring *ring, const struct perf_event_head
 	return is_known;
 }
 
-/* Others than the thread that drains it may ask whether there is something. */
+/* Atomic, because other threads than the one that drains may call ps__ring_has_records. */
 static void ring_set_seen(struct ps__ring *ring, uint64_t seen)
 {
 	__atomic_store_n(&ring->seen, seen, __ATOMIC_RELAXED);
 }
 
-/* False if a record is damaged: nothing behind it can be found then. */
+/* Returns false if a take did, or if a record is damaged: nothing behind that can be found. */
 static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *take, void *context)
 {
 	bool complete = true;
@@ -100,8 +100,8 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	ring_set_seen(ring, head);
 	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_SEQ_CST);
-	/* If the ring was all but full at any time before that store, the next record found no
-	 * room: the kernel tells of a loss only later. */
+	/* If the ring was nearly full at any time before that store, the next record found no room:
+	 * the kernel reports that loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
 	bool may_have_been_full = head - tail + largest > ring->data_bytes;
 	ring->is_loss_known = ring->is_loss_known || may_have_been_full;

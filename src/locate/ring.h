@@ -17,19 +17,20 @@ struct ps__ring {
 	size_t data_offset;                /* bytes from the page to the ring's data */
 	size_t data_bytes;                 /* a power of two */
 	uint64_t seen;                     /* the head up to which records have been looked at */
-	/* That it may have been full was told: so was what the kernel will say of it */
+	/* A drain has reported a possible loss, so the kernel's own record of that loss is
+	 * skipped */
 	bool is_loss_known;
 };
 
 /* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or
  * -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. */
 int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
-/* abandon: in a forked child, to which the kernel gives no copy of the ring: what is mapped there
- * is the child's own. */
+/* abandon: true in a forked child. The kernel doesn't copy the ring there, so what is mapped at its
+ * address is the child's own. */
 void ps__ring_unmap(struct ps__ring *ring, bool abandon);
 
-/* Has anything been written since the last ps__ring_drain? For any thread. Hot; async-signal-safe.
- */
+/* True if anything was written since the last ps__ring_drain. For any thread. Hot;
+ * async-signal-safe. */
 static inline bool ps__ring_has_records(const struct ps__ring *ring)
 {
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
@@ -37,16 +38,16 @@ static inline bool ps__ring_has_records(const struct ps__ring *ring)
 	       __atomic_load_n(&ring->seen, __ATOMIC_RELAXED);
 }
 
-/* Takes a record's header and its size_bytes from the ring's place `seen` on. False: it leaves
- * something open. */
+/* Takes one record: its header->size bytes begin at the ring's position `seen`. Returns false if
+ * the record leaves something uncertain. */
 typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_header *header,
                            void *context);
 
 /*
- * Calls take for each record since the last drain, oldest first. Returns false if any of them did,
- * if one is damaged, or if the ring may have had no room for one of at most largest bytes. A loss
- * is told once, by the drain that ends the time in which it happened: the kernel's own record of it
- * comes later, and is not given to take. Async-signal-safe if take is.
+ * Calls take for each record since the last drain, oldest first. Returns false if a take did, if a
+ * record is damaged, or if the ring may have had no room for a record of `largest` bytes. Each loss
+ * is reported once, by the first drain after it: the kernel's own record of the loss comes later,
+ * and is not given to take. Async-signal-safe if take is.
  */
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
 
@@ -56,16 +57,16 @@ enum ps__ring_look {
 	PS__RING_DAMAGED /* what is there is no record, and where the next one begins isn't known */
 };
 
-/* The oldest record that was not released: in the ring, or in scratch if it wraps. scratch has room
- * for UINT16_MAX bytes. Async-signal-safe. */
+/* Finds the oldest record that was not released. *bytes points into the ring, or to scratch if the
+ * record wraps. scratch has room for UINT16_MAX bytes. Async-signal-safe. */
 enum ps__ring_look ps__ring_first(const struct ps__ring *ring, void *scratch, const void **bytes,
                                   size_t *size_bytes);
-/* Gives its place, size_bytes, back to the kernel. */
+/* Gives that record's place, size_bytes, back to the kernel. */
 void ps__ring_release(struct ps__ring *ring, size_t size_bytes);
-/* All that the ring holds, of damaged records. */
+/* Gives back all that the ring holds, after a damaged record. */
 void ps__ring_release_all(struct ps__ring *ring);
 
-/* Bytes out of the ring, which may wrap anywhere, from the record that is being taken. */
+/* Copies bytes of the record that is being taken; the record may wrap anywhere in the ring. */
 void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t size_bytes);
 
 #endif

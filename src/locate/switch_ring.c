@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of where a task runs, from a mapped ring. The set opens one for each task whose place
+/* Reads records of where a task runs from a mapped ring. The set opens one for each task whose CPU
  * matters. */
 #include "locate/switch_ring.h"
 
@@ -12,7 +12,7 @@
  * user, and a team has as many rings as threads. */
 #define RING_PAGES 4
 
-/* Migrations are rarer, and each takes a place in a larger ring as well. */
+/* Migrations are rarer, and each is recorded in a larger ring (perf_records.c), too. */
 #define MIGRATION_PAGES 2
 
 /* A switch record with the identity that sample_id_all asks for; a sample of the same sample_type
@@ -24,7 +24,7 @@ struct switch_record {
 	uint32_t reserved;
 };
 
-/* The largest of those that the kernel writes here: fork and exit. */
+/* Bytes of the largest record that the kernel writes here: fork and exit. */
 #define LARGEST_RECORD 64
 
 /* One look at the ring. */
@@ -50,7 +50,7 @@ static bool switch_take_visit(const struct look *look, const struct ps__ring *ri
 	return true;
 }
 
-/* Takes one record. False if it leaves open where the task has been. */
+/* Takes one record. Returns false if it leaves uncertain where the task has been. */
 static bool switch_take(const struct ps__ring *ring, const struct perf_event_header *header,
                         void *context)
 {
@@ -64,7 +64,7 @@ static bool switch_take(const struct ps__ring *ring, const struct perf_event_hea
 	case PERF_RECORD_FORK:
 		return true;
 	case PERF_RECORD_EXIT:
-		/* A task is not always switched out once more after its events were taken from it;
+		/* After its events were taken from it, a task is not always switched out once more;
 		 * nor is it counted. */
 		look->switches->has_ended = true;
 		return look->switches->is_of_migrations;
@@ -122,13 +122,12 @@ static int open_ring(struct ps__switch_ring *switches, pid_t tid, struct perf_ev
 	*switches = (struct ps__switch_ring){
 	    .fd = fd, .id = ps__os_event_id(fd), .ring = ring, .home_fd = -1};
 	switches->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
-	/* The code is faulted in now, as the ring was. */
+	/* The code is faulted in now, like the ring. */
 	ps__switch_ring_skip(switches);
 	return 0;
 }
 
-/* The time in which an event of one CPU is enabled but not running is the time in which its task
- * was on others. */
+/* While its task is on another CPU, an event of one CPU is enabled but not running. */
 static int open_home(struct ps__switch_ring *switches, pid_t tid, int home)
 {
 	struct perf_event_attr attr = make_attr();

@@ -54,7 +54,7 @@ bool ps__locate_has_proc(void)
 	ssize_t length = ps__os_read_file("/proc/self/stat", stat, sizeof stat);
 	long pid = length > 0 ? strtol(stat, NULL, 10) : 0;
 
-	/* With other errors, as for lack of descriptors, it is there. */
+	/* With other errors, such as no free descriptor, /proc is there. */
 	return length != -ENOENT && (pid == 0 || pid == getpid());
 }
 
@@ -110,7 +110,8 @@ static ssize_t task_read_stat(int fd, char stat[STAT_BYTES])
 	return length;
 }
 
-/* The program may have closed it, and opened something else under the number. */
+/* True if the descriptor is still the task's: the program may have closed it, and opened something
+ * else under the number. */
 static bool is_own_file(const struct ps__task *task)
 {
 	char stat[STAT_BYTES], start[32];
@@ -129,7 +130,7 @@ void ps__task_close(struct ps__task *task)
 	task->fd = -1;
 }
 
-/* A name may hold parentheses: the last one ends it. */
+/* A name may contain parentheses: the last one ends it. */
 static const char *end_of_name(const char *stat, size_t length)
 {
 	const char *parenthesis = memrchr(stat, ')', length);
@@ -177,8 +178,8 @@ int ps__task_parse_cpu(const char *stat, size_t length)
 	return cpu < MOST_CPUS ? (int)cpu : -1;
 }
 
-/* One that has ended keeps its file until its parent has taken notice; X is the moment after
- * that. */
+/* True if the task has ended. Its file stays until its parent has waited for it (Z); X is the
+ * moment after that. */
 static bool is_zombie(const char *stat, size_t length)
 {
 	const char *state = task_find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
@@ -260,7 +261,8 @@ char ps__task_state(pid_t tid)
 	return state && state < stat + length ? *state : '\0';
 }
 
-/* What the file says: true while the task runs. *exiting: it runs none of the program any more. */
+/* True if the file says that the task runs. *exiting: the task runs nothing of its program any
+ * more. */
 static bool task_runs(int fd, bool *exiting)
 {
 	char stat[STAT_BYTES];
@@ -286,8 +288,8 @@ bool ps__task_has_ended(pid_t tid)
 	return !runs || exiting;
 }
 
-/* pthread_join returns before the kernel has stopped the counters of the thread: what is exiting
- * counts as ended, once they are stopped. */
+/* Waits for the end of an exiting task, so that its counters have stopped: pthread_join returns
+ * before that. An exiting task counts as ended. */
 static bool task_runs_after_its_exit(int fd)
 {
 	bool exiting;
@@ -308,8 +310,8 @@ bool ps__locate_is_alive(pid_t tid)
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	/* Only a clear "no such file" says that it has ended, and only where there are such
-	 * files. */
+	/* Only a clear "no such file" says that the thread has ended, and only if /proc is
+	 * mounted. */
 	if (fd < 0)
 		return (errno != ENOENT && errno != ESRCH) ||
 		       (!ps__locate_has_proc() && ps__task_exists(tid));
