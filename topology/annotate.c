@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made
- * by way of XML: what was loaded has no room for Misc objects, which hwloc
- * leaves out unless it is told to keep them at load.
+ * Makes remarks on hwloc's objects, for the exporter of heat maps. The copy is
+ * made through XML: the loaded topology has no room for Misc objects, which
+ * hwloc leaves out unless it is told to keep them at load.
  */
 #include "topology/annotate.h"
 
@@ -29,7 +29,7 @@ struct job {
 	ps__note_visit *visit;
 	void *context;
 	hwloc_topology_t copy;
-	char *xml; /* ours, once it is done */
+	char *xml; /* the result; freed with ps__os_free */
 	size_t length;
 };
 
@@ -110,8 +110,8 @@ static bool annotate_is_same(const struct ps_component *component, hwloc_obj_t o
 	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
 }
 
-/* hwloc's XML of what is in order is always the same: so it's the file's
- * fault. */
+/* Fails because the copy differs from the tree. hwloc's XML of a sound topology
+ * is always the same, so a file is damaged. */
 static int annotate_fail_differs(const struct job *job, const struct ps_component *component)
 {
 	if (job->topology->is_foreign)
@@ -125,8 +125,8 @@ static int annotate_fail_differs(const struct job *job, const struct ps_componen
 
 static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
-/* The children from `first` on, which are the component's from *index on;
- * import_tree.c has put them in this order. */
+/* Walks the objects from `first` on. They belong to the component's children
+ * from *index on, which import_tree.c has put in this order. */
 static int annotate_walk_children(struct job *job, const struct ps_component *component,
                                   hwloc_obj_t first, size_t *index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology as hwloc's XML, with remarks on its objects: what the heat map
- * is made of. The topology itself, which never changes, keeps what hwloc made
- * of the machine; remarks are made on a copy.
+ * Writes the topology as hwloc's XML, with remarks on its objects, for heat
+ * maps. The topology itself keeps what hwloc made of the machine, and never
+ * changes; remarks are made on a copy.
  */
 #ifndef PS_TOPOLOGY_ANNOTATE_H
 #define PS_TOPOLOGY_ANNOTATE_H
@@ -12,17 +12,17 @@
 struct ps__note; /* one object of the copy */
 
 /*
- * Gives an object an info attribute. One of the same name may be there, from
- * what the topology was read from: lstopo takes the first that it finds, so
- * "lstopoStyle" takes its place; any other stands beside it. PS_ENOMEM.
+ * Adds an info attribute to an object. An attribute of the same name, from what
+ * the topology was read from, stays beside it; only "lstopoStyle" is replaced,
+ * because lstopo takes the first that it finds. PS_ENOMEM.
  */
 int ps__note_add(struct ps__note *note, const char *name, const char *value);
 
-/* A box that lstopo draws inside the object: a Misc object. PS_ENOMEM. */
+/* Adds a box that lstopo draws inside the object: a Misc object. PS_ENOMEM. */
 int ps__note_add_box(struct ps__note *note, const char *text, const char *style);
 
-/* Called for each component and its object, parents first; another return than
- * PS_OK ends all. It may be called in a child process besides. */
+/* Called for each component and its object, parents first. Any return but PS_OK
+ * ends the walk. A child process may call it before, as a trial. */
 typedef int ps__note_visit(const struct ps_component *component, struct ps__note *note,
                            void *context);
 
@@ -35,13 +35,13 @@ typedef int ps__note_visit(const struct ps_component *component, struct ps__note
 int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context,
                         char **out, size_t *length);
 
-/* Makes the XML for nothing, to see whether it can be made: for import.c, in a
- * child process. The same codes. */
+/* Makes the XML as a trial and drops it: for import.c, in a child process. The
+ * same codes. */
 int ps__annotate_rehearse(const struct ps_topology *topology, const char *subject);
 
 #define PS__NOTE_PREFIX "perfsage:"
 
-/* Releases what was kept for it. */
+/* Releases hwloc's topology, which was kept for annotations. */
 void ps__annotate_forget(struct ps_topology *topology);
 
 #endif

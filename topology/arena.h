@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for what lives exactly as long as a topology: taken in blocks, given
- * back all at once. A tree of thousands of components costs a few allocations,
+ * Memory for objects that live exactly as long as a topology: taken in blocks,
+ * freed all at once. A tree of thousands of components costs a few allocations,
  * and nothing of a half-built tree can leak.
  */
 #ifndef PS_TOPOLOGY_ARENA_H
@@ -15,11 +15,11 @@ struct ps__arena {
 	struct ps__arena_block *blocks; /* the one in use first */
 };
 
-/* Zeroed, aligned memory for count objects; NULL if there is none. count 0
- * gives memory of no size. */
+/* Returns zeroed, aligned memory for count objects; NULL if out of memory.
+ * count 0 gives memory of no size. */
 void *ps__arena_calloc(struct ps__arena *arena, size_t count, size_t size_bytes);
 char *ps__arena_strdup(struct ps__arena *arena, const char *text);
-/* All of it; the arena is empty, and usable, afterwards. */
+/* Frees all memory of the arena, which is then empty and can be used again. */
 void ps__arena_free(struct ps__arena *arena);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child process for work that may crash. It costs the caller nothing but
- * time: signal handlers, core dumps, messages on stderr and atexit functions of
- * the program stay out of it, and no child but this one is waited for.
+ * A child process for work that may crash. It does not disturb the program: no
+ * signal handlers or atexit functions run in it, it leaves no core dump and no
+ * message on stderr, and no other child is waited for.
  */
 #include "topology/child.h"
 
@@ -24,18 +24,19 @@
 #include <unistd.h>
 
 #define LIMIT_SECONDS   15  /* of CPU time: other programs' work is not the file's fault */
-#define WAIT_SECONDS    120 /* of any time: a child that sleeps uses none */
+#define WAIT_SECONDS    120 /* of elapsed time: a child that sleeps uses no CPU time */
 #define LIMIT_MEGABYTES 1024
 #define SLICE_MS        50
 
-/* The child says all in one write(2) of fewer bytes than PIPE_BUF, so the whole
- * of it or nothing arrives. */
+/* The child answers in one write(2) of fewer bytes than PIPE_BUF, so the whole
+ * answer or nothing arrives. */
 struct answer {
 	int code;
 	char detail[1024];
 };
 
-/* No more than the program allows itself. */
+/* Limits a resource to amount, or to the program's own limit if that is
+ * lower. */
 static void child_limit(int resource, rlim_t amount)
 {
 	struct rlimit limit;
@@ -47,8 +48,8 @@ static void child_limit(int resource, rlim_t amount)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* On top of what the copy of the program has already: with a sanitizer that is
- * terabytes. No limit without /proc. */
+/* Limits the memory that the child takes beside the copy of the program, which
+ * may be large: terabytes with a sanitizer. No limit without /proc. */
 static void child_limit_memory(void)
 {
 	char text[64];
@@ -70,9 +71,9 @@ static void child_leave_the_program_alone(int pipe_fd)
 		sigaction(number, &standard, NULL);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core dump */
 	if (nowhere >= 0 && pipe_fd != STDERR_FILENO)
-		dup2(nowhere, STDERR_FILENO); /* malloc's and hwloc's last words */
+		dup2(nowhere, STDERR_FILENO); /* hides last messages of malloc and hwloc */
 	alarm(WAIT_SECONDS);
-	child_limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
+	child_limit(RLIMIT_CPU, LIMIT_SECONDS); /* a child's use begins at 0 */
 	child_limit_memory();
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, NULL);
@@ -89,9 +90,9 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 	_exit(write(fd, &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 }
 
-/* No handler of the program may run in the child before
- * leave_the_program_alone. hwloc's own locks are no other thread's: fork waits
- * (base/lock.h). */
+/* Signals are blocked: no handler of the program may run in the child before
+ * child_leave_the_program_alone. No other thread holds hwloc's own locks: fork
+ * waits for PS__LOCK_HWLOC (base/lock.h). */
 static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
@@ -115,9 +116,9 @@ static bool child_receive(int fd, struct answer *answer, int timeout_ms)
 }
 
 /*
- * Waits for the answer or the end. The end of the pipe doesn't tell the child's
- * end: another thread may have forked meanwhile, and its child holds the pipe
- * open. *status stays 0 if the program reaps all its children itself.
+ * Waits for the answer, or for the child's end. The pipe's end doesn't show the
+ * child's end: another thread may have forked meanwhile, and its child holds
+ * the pipe open. *status stays 0 if the program reaps all its children itself.
  */
 static bool child_await(pid_t pid, int fd, struct answer *answer, int *status)
 {

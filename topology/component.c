@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a component is: its getters. Finding others from it is find.c's; the
- * import fills the fields, nobody changes them.
+ * The getters of a component. find.c finds other components from it. The import
+ * fills the fields; nothing changes them later.
  */
 #include "topology/tree.h"
 

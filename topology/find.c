@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From one component to others: down by type and number, up by type, and the
- * walk over all. Everything reads the finished tree alone; recursion is as deep
- * as the tree.
+ * walk over all. All functions only read the finished tree; recursion is as
+ * deep as the tree.
  */
 #include "base/error.h"
 #include "topology/tree.h"
@@ -95,8 +95,8 @@ struct ps_component *ps_component_find_logical(const struct ps_component *compon
 	return NULL;
 }
 
-/* NUMA nodes aren't above what is local to them, but beside it: children of the
- * component itself or of one above. */
+/* A NUMA node isn't above the components that are local to it: it is a child of
+ * such a component or of one above. */
 static struct ps_component *find_local_node(const struct ps_component *component, unsigned n)
 {
 	for (const struct ps_component *place = component; place; place = place->parent) {

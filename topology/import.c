@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loaders: this machine, an XML file, a synthetic description; hwloc reads
- * them, import_tree.c makes our tree of it. What may crash hwloc, or keep it
- * busy, is tried in a child process first (child.c): files, large descriptions,
- * and what hwloc's environment variables put in the place of this machine.
+ * The loaders: this machine, an XML file, a synthetic description. hwloc reads them, and
+ * import_tree.c makes our tree from hwloc's. Sources that may crash hwloc, or keep it busy, are
+ * tried in a child process first (child.c): files, large descriptions, and trees that hwloc's
+ * environment variables put in the place of this machine.
  */
 #include "topology/import.h"
 
@@ -25,27 +25,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Twice what the largest machines have, and a few: the kernel refuses a mask
- * smaller than its own. */
+/* Far more than the largest machines have: the kernel refuses a mask smaller than its own. */
 #define LARGEST_MASK_CPUS 65536
 
 struct source {
-	const char *subject; /* what a message calls it */
+	const char *subject; /* what messages call it */
 	/* Either a description, or the bytes of an XML file, or neither: this machine */
 	const char *synthetic;
 	const char *xml;
 	int xml_bytes;
-	/* ps_topology_origin's answer; if is_this_machine: only where hwloc read another */
+	/* What ps_topology_origin returns; if is_this_machine, only if hwloc read another tree */
 	const char *origin;
 	bool is_this_machine;
-	bool is_trusted; /* needs no rehearsal */
+	bool is_trusted; /* needs no trial in a child process */
 	unsigned long flags;
 };
 
 struct job {
 	const struct source *source;
 	struct ps_topology *topology;
-	bool is_refused; /* hwloc takes nothing of it */
+	bool is_refused; /* hwloc refuses the source */
 };
 
 static unsigned long import_cheap_flags(void)
@@ -57,8 +56,8 @@ static unsigned long import_cheap_flags(void)
 #endif
 }
 
-/* Has hwloc print what it says about a bad description. This runs in a child process, as it goes to
- * stderr. */
+/* Gets the reason why hwloc refuses a description. Runs in a child process, because hwloc writes
+ * the reason to stderr. */
 static int import_synthetic_reason(void *context)
 {
 	const struct job *job = context;
@@ -103,8 +102,8 @@ static int import_fail_source(struct job *job)
 	                strerror(error));
 }
 
-/* The variables name no file, or no description. Some of hwloc's builds say so, and others read
- * this machine in its place. */
+/* True if the variables name a file or a description, and hwloc read this machine in its place.
+ * Some of hwloc's builds do so if there is no such file or description; others fail. */
 static bool import_is_ignored(const struct source *source, hwloc_topology_t hwloc)
 {
 	return source->is_this_machine && source->origin && ps__import_variables_replace() &&
@@ -133,8 +132,8 @@ static int import_run(struct job *job, hwloc_topology_t hwloc)
 	return ps__import_tree(&job->topology, hwloc, source->subject);
 }
 
-/* hwloc itself knows best whether its variables put another tree in the place
- * of this machine's. */
+/* Sets where the tree comes from. hwloc knows best whether its variables put another tree in the
+ * place of this machine's. */
 static int import_note_origin(struct job *job)
 {
 	const struct source *source = job->source;
@@ -167,14 +166,14 @@ static int import_fill(struct job *job)
 	return code;
 }
 
-/* All that the caller will do with what it does not trust, to its end: so that
- * a crash happens here, or what takes too much of anything is seen. */
+/* Does, in a child process, all that the caller will do with a source that it does not trust: so
+ * that a crash, or too much use of time or memory, happens here. */
 static int import_rehearse(void *context)
 {
 	struct job *job = context;
 
-	/* A tree that is said to be this machine's can't be told from it: here nobody says so, and
-	 * it is seen whether the tree is there. */
+	/* With HWLOC_THISSYSTEM, hwloc takes any tree for this machine's. Without it,
+	 * import_is_ignored can see whether hwloc read the tree. */
 	if (job->source->is_this_machine)
 		unsetenv("HWLOC_THISSYSTEM");
 	int code = import_fill(job);
@@ -223,8 +222,8 @@ static int import_load(struct ps_topology **out, const struct source *source)
 	return code;
 }
 
-/* hwloc asks again and again with a larger mask until the kernel tells it, and
- * so for ever if it never does. */
+/* Fails if the kernel refuses sched_getaffinity: hwloc would call it for ever, each time with a
+ * larger mask. */
 static int import_check_affinity(void)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
@@ -263,8 +262,7 @@ static int import_check_descriptors(void)
 	                NEEDED_DESCRIPTORS, strerror(error));
 }
 
-/* The tree that hwloc takes for this machine's: by its variables it may be any
- * other. */
+/* Loads the tree that hwloc takes for this machine's: by its variables it may be any other. */
 static int import_load_machine(struct ps_topology **out, unsigned long flags)
 {
 	char origin[PATH_MAX], subject[PATH_MAX + 64];
@@ -310,7 +308,7 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 	return import_load_machine(out, flags);
 }
 
-/* hwloc says no more than EINVAL, so what is easily told is told here. */
+/* Finds simple mistakes, because hwloc says no more than EINVAL. */
 static int import_check_looks(const char *xml, size_t size_bytes, const char *subject)
 {
 	const char *start = xml;
@@ -327,8 +325,7 @@ static int import_check_looks(const char *xml, size_t size_bytes, const char *su
 	return PS_OK;
 }
 
-/* The XML was written to show what it shows: also what was not allowed to the process that wrote
- * it. */
+/* Loads all that the XML shows, also what was not allowed to the process that wrote it. */
 static int import_load_xml(struct ps_topology **out, const char *xml, size_t size_bytes,
                            const char *subject, const char *origin)
 {

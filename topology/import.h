@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the import: what import.c, which talks to hwloc, asks of its
- * helpers. */
+/* What import.c, which calls hwloc, needs from its helpers. */
 #ifndef PS_TOPOLOGY_IMPORT_H
 #define PS_TOPOLOGY_IMPORT_H
 
@@ -13,23 +12,24 @@ struct hwloc_obj;
  * itself stops at 8192. */
 #define PS__CPU_LIMIT (1 << 20)
 
-/* More would take hwloc minutes and gigabytes. */
+/* Largest number of Threads in a description: more would take hwloc minutes and
+ * gigabytes. */
 #define PS__SYNTHETIC_LIMIT (1 << 15)
 
-/* PS_EINVAL: the description has more Threads than that. */
+/* Fails with PS_EINVAL if the description has more Threads than that. */
 int ps__import_check_synthetic(const char *description);
 
-/* True if hwloc surely builds it at once: not large, and nothing in it that may
- * be large in another way. */
+/* True if hwloc surely builds it at once: it has few Threads and no attributes,
+ * which can be costly. */
 bool ps__import_is_small(const char *description);
 
-/* The environment variables that may put another tree in the place of this
- * machine's, as "NAME=value NAME=value"; false if none is set. */
+/* Writes the environment variables that may put another tree in the place of
+ * this machine's, as "NAME=value NAME=value"; false if none is set. */
 bool ps__import_variables(char *text, size_t size_bytes);
-/* True if one of them names a tree, an XML file or a description, and none says
- * that such a tree is to be taken for this machine's. */
+/* True if one of them names an XML file or a description, and HWLOC_THISSYSTEM
+ * doesn't say to take that tree for this machine's. */
 bool ps__import_variables_replace(void);
-/* The command that takes those away: "unset NAME NAME". */
+/* Writes the command that unsets those: "unset NAME NAME". */
 void ps__import_unset(char *text, size_t size_bytes);
 
 /* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense
@@ -44,8 +44,8 @@ int ps__import_component(struct ps_component *component, const struct hwloc_obj 
  * PS_ENOMEM. */
 int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *hwloc);
 
-/* The file's bytes followed by a NUL, to be freed with ps__os_free. PS_ESYS,
- * PS_EINVAL (too large), PS_ENOMEM. */
+/* Reads a file: its bytes followed by a NUL, to be freed with ps__os_free.
+ * PS_ESYS, PS_EINVAL (too large), PS_ENOMEM. */
 int ps__import_read_file(char **out, size_t *size_bytes, const char *path);
 
 #endif

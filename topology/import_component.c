@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc says of one object, in our words: type, size, level, attributes;
- * and which kind of core it is.
+ * Translates what hwloc says of one object: type, size, level, attributes; and
+ * which kind of core it is.
  */
 #include "base/error.h"
 #include "topology/import.h"

@@ -41,8 +41,8 @@ static int file_grow(struct buffer *buffer, const char *path)
 	return PS_OK;
 }
 
-/* One read; *end tells that the file is at its end. Room for the closing NUL
- * always stays. */
+/* Reads once; *end is set at the file's end. Room for the closing NUL always
+ * stays. */
 static int file_read_more(struct buffer *buffer, int fd, const char *path, bool *end)
 {
 	int code = PS_OK;

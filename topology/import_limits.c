@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc is asked for before it is asked: how large a synthetic description
- * is, and which environment variables put another tree in the place of this
- * machine's.
+ * Checks before hwloc is called: how large a synthetic description is, and
+ * which environment variables put another tree in the place of this machine's.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -16,8 +15,8 @@
 	4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component \
 	      */
 
-/* Multiplies what the levels have of children, each number read as hwloc does:
- * strtoul takes blanks, a sign and 0x. */
+/* Multiplies the numbers of children of all levels. Each number is read as
+ * hwloc does: strtoul takes blanks, a sign and 0x. */
 static double limits_count_threads(const char *description)
 {
 	const char *at = description;
@@ -48,7 +47,7 @@ int ps__import_check_synthetic(const char *description)
 	return PS_OK;
 }
 
-/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a
+/* Attributes can need much memory: (indexes=4294967295) makes bitmaps of half a
  * gigabyte. */
 bool ps__import_is_small(const char *description)
 {

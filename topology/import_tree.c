@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From hwloc's tree to ours: one walk from the root down, which makes a
- * component of each object and numbers it. What the object itself says is
- * import_component.c's.
+ * component of each object and numbers it. import_component.c copies the
+ * object's own data.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -106,8 +106,8 @@ static int tree_build_children(struct builder *builder, hwloc_obj_t first,
 	return PS_OK;
 }
 
-/* A NUMA node's Threads are those of the component that it hangs on, known when
- * all of that is built. */
+/* Sets the Threads of a component, and of its NUMA nodes, which have the same.
+ * They are known when all below the component is built. */
 static void tree_set_thread_range(struct ps_component *component, size_t first_thread,
                                   size_t thread_count)
 {
@@ -119,8 +119,8 @@ static void tree_set_thread_range(struct ps_component *component, size_t first_t
 	}
 }
 
-/* Fills a component, of which parent and depth are set, and builds all below.
- * Codes only: no detail for PS_ENOMEM. */
+/* Fills a component, whose parent and depth are set, and builds all below.
+ * PS_ENOMEM comes without a detail. */
 static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component)
 {
 	size_t first_thread = builder->topology->thread_count;
@@ -184,7 +184,7 @@ static int tree_add_unknown(struct ps_topology *topology)
 	return PS_OK;
 }
 
-/* Room for all Threads and all CPU numbers that hwloc speaks of. */
+/* Allocates room for all Threads and all CPU numbers that hwloc has. */
 static int tree_make_tables(struct builder *builder)
 {
 	struct ps_topology *topology = builder->topology;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a Thread is: its CPU number and its place in the tree. Its attribute map
- * belongs to the store.
+ * The getters of a Thread: its CPU number and its place in the tree. Its
+ * attribute map belongs to the store.
  */
 #include "topology/tree.h"
 

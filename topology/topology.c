@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology as an object: who holds it, and when it goes. The loaders are in
- * import.c; event sets take references of their own while they are bound to it.
+ * The topology as an object: who holds it, and when it is freed. The loaders
+ * are in import.c; event sets take references of their own while they are bound
+ * to it.
  */
 #include "base/identity.h"
 #include "base/os.h"
@@ -50,7 +51,8 @@ bool ps__topology_hold(struct ps_topology *topology)
 
 void ps__topology_release(struct ps_topology *topology)
 {
-	/* Who frees sees what the others did before they let go. */
+	/* The thread that frees the topology sees what other holders did before
+	 * they let go. */
 	size_t holders =
 	    atomic_fetch_sub_explicit(&topology->holders, PS__HOLDER, memory_order_acq_rel);
 
@@ -63,7 +65,7 @@ void ps_topology_destroy(struct ps_topology *topology)
 {
 	if (!topology)
 		return;
-	/* Event sets may keep the memory for a while: a root pointer that the
+	/* Event sets may keep the memory for a while. A root pointer that the
 	 * user kept must not pass for a live one. */
 	topology->root->magic = 0;
 	atomic_fetch_or_explicit(&topology->holders, PS__DESTROYED, memory_order_release);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree inside: components and Threads, and who owns them. Written while
- * loading (import.c), read-only after.
+ * The structs of the tree: components and Threads, and their owner. Written while loading
+ * (import.c), read-only after.
  */
 #ifndef PS_TOPOLOGY_TREE_H
 #define PS_TOPOLOGY_TREE_H
@@ -36,7 +36,7 @@ struct ps_component {
 	struct ps_component **children; /* NUMA nodes first */
 	size_t child_count;
 	struct ps_thread *thread; /* of a Thread component */
-	/* The Threads below: topology->threads[first_thread .. + thread_count) */
+	/* The Threads below the component: topology->threads[first_thread .. + thread_count) */
 	size_t first_thread;
 	size_t thread_count;
 	enum ps_component_type type;
@@ -70,22 +70,22 @@ struct ps_thread {
 struct ps__readings {
 	_Atomic(struct ps__recording *)
 	    recordings; /* newest first; pushed with release, followed with acquire */
-	/* What totals look at, see aggregate.h: the recordings of sets that are
-	 * alive, and of others what they counted last. */
+	/* What totals look at (aggregate.h): the recordings of sets that are alive, and the last
+	 * counts of destroyed sets. */
 	_Atomic(struct ps__recording *) current;
 	_Atomic(struct ps__aggregate *) aggregates;
-	_Atomic uint64_t changers; /* that are changing it */
-	_Atomic uint64_t changes;  /* that were made */
+	_Atomic uint64_t changers; /* number of changes under way */
+	_Atomic uint64_t changes;  /* number of changes that were made */
 	/* Held by those who write aggregates, or take recordings out of the list */
 	pthread_mutex_t lock;
-	_Atomic size_t passed; /* recordings that became of no account since the list was pruned */
-	size_t kept;           /* under the lock: what was in it then */
-	/* Frees all of it. The store registers it when a set is bound; NULL
-	 * before. */
+	/* number of recordings that stopped counting since the list was pruned */
+	_Atomic size_t passed;
+	size_t kept; /* length of the list then; under the lock */
+	/* Frees all of the above. The store registers it when a set is bound; NULL before. */
 	void (*_Atomic release)(struct ps_topology *topology);
 };
 
-#define PS__DESTROYED ((size_t)1) /* the user has let go */
+#define PS__DESTROYED ((size_t)1) /* the user has destroyed the topology */
 #define PS__HOLDER    ((size_t)2)
 
 struct ps_topology {
@@ -98,13 +98,13 @@ struct ps_topology {
 	struct ps_component *unknown;
 	struct ps__arena arena; /* all of the tree above: components, Threads, names, attributes */
 
-	/* What the tree was made of, for annotate.c; NULL while it is built.
-	 * Only read. */
+	/* hwloc's topology, of which the tree was made, for annotate.c; NULL while the tree is
+	 * built. Only read. */
 	struct hwloc_topology *hwloc;
-	bool is_foreign; /* from a file, so that hwloc may crash on it */
+	bool is_foreign; /* from a file, or by hwloc's variables: hwloc may crash on it */
 
 	char *origin;     /* ps_topology_origin */
-	bool is_stand_in; /* by hwloc's variables, in the place of this machine's tree */
+	bool is_stand_in; /* hwloc's variables put another tree in this machine's place */
 
 	struct ps__readings readings;
 	uint64_t generation; /* of the process that made it: ps__fork_generation */
@@ -116,20 +116,19 @@ struct ps_topology {
 	_Atomic size_t holders;
 };
 
-/* Builds an empty topology; the loader fills it, ps__topology_free releases it,
- * partly built or not. */
+/* Creates an empty topology; the loader fills it. ps__topology_free releases it, also if it is
+ * partly built. */
 struct ps_topology *ps__topology_create(void);
 void ps__topology_free(struct ps_topology *topology);
 
-/* One holder more, unless the user has let go: then false. */
+/* Adds a holder. False if the user has destroyed the topology. */
 bool ps__topology_hold(struct ps_topology *topology);
 
 static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
 {
 	/*
-	 * Relaxed: nothing else is read that was written before. As the
-	 * kernel's READ_ONCE: compilers make more instructions of
-	 * atomic_load_explicit.
+	 * Relaxed: no other data depends on it. Written as the kernel's READ_ONCE, because
+	 * compilers make more instructions of atomic_load_explicit.
 	 */
 #ifdef PS__HAS_THREAD_SANITIZER
 	return atomic_load_explicit(&topology->holders, memory_order_relaxed) & PS__DESTROYED;
@@ -138,15 +137,15 @@ static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
 #endif
 }
 
-/* import.c: loads the tree of hwloc's XML: bytes that a NUL follows. subject: what a message calls
- * it. As ps_topology_load_xml. */
+/* import.c: loads a tree from hwloc's XML in memory; a NUL follows the bytes. subject: what
+ * messages call it. Errors as ps_topology_load_xml. */
 int ps__topology_load_text(struct ps_topology **out, const char *xml, size_t size_bytes,
                            const char *subject);
 
-/* One less; the last one frees. */
+/* Removes a holder; the last one frees the topology. */
 void ps__topology_release(struct ps_topology *topology);
 
-/* The Thread of a CPU number, never NULL. */
+/* Returns the Thread of a CPU number, or else the unknown Thread; never NULL. */
 static inline struct ps_thread *ps__topology_thread(const struct ps_topology *topology, int cpu)
 {
 	if (cpu >= 0 && cpu < topology->cpu_limit && topology->by_cpu[cpu])
