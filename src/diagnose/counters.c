@@ -25,9 +25,9 @@ static void counters_close_group(struct group *group)
 }
 
 /*
- * One cycles event, as some processors have a counter for it alone, and
- * instructions; the leader counts at once, since Arm's drivers check a group's
- * size only then. As many as fit, at most so many.
+ * Opens a group of as many events as fit, at most `most`: one cycles event, as some processors have
+ * a counter for it alone, and instructions. The leader counts at once, because Arm's drivers check
+ * a group's size only then.
  */
 static void counters_open_group(struct group *group, unsigned most)
 {
@@ -157,8 +157,8 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 	}
 }
 
-/* The capability in the page of a hardware event. 0: may be read in user space;
- * else an errno, ENOTSUP: it may not. */
+/* Returns 0 if the page of a hardware event says that user space may read the counter, ENOTSUP if
+ * it says no, or another errno. */
 static int counters_probe_page(void)
 {
 	struct perf_event_attr attr =
@@ -188,8 +188,8 @@ close_event:
 	return error;
 }
 
-/* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there
- * is none; else its value and what turns it on. */
+/* Reads the kernel's switch of reads in user space: x86 has a file of the PMU, Arm a sysctl.
+ * Returns false if there is none; else gives its value and what turns it on. */
 static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes,
                                  long *value, const char **turn_on)
 {
@@ -214,8 +214,8 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	}
 	int error = counters_probe_page();
 	bool has_switch = counters_read_switch(d, name, sizeof name, &value, &turn_on);
-	/* Arm's page says that reading works when it is switched off, too: the
-	 * instruction would then be illegal. */
+	/* Arm's page says that reading works, even if it is switched off: the instruction would
+	 * then be illegal. */
 	if (error == 0 && value == 0)
 		error = ENOTSUP;
 	if (error == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which CPUs there are, which of them are online, and on which this process may
- * run; and whether the tree is of these CPUs, or one that hwloc's environment
- * variables put in its place.
+ * Finds out which CPUs there are, which of them are online, and on which this
+ * process may run; and whether the tree shows these CPUs, or is one that
+ * hwloc's environment variables put in its place.
  */
 #include "base/list.h"
 #include "base/os.h"
@@ -27,7 +27,7 @@ struct cpu_lists {
 
 struct difference {
 	const char *other;
-	int first; /* that is in one and not in the other; -1: none */
+	int first; /* the first CPU that is missing in `other`; -1: none */
 	size_t count;
 };
 
@@ -104,7 +104,7 @@ static bool cpus_read_cpuset(char *out, size_t size_bytes)
 	return false;
 }
 
-/* Is it the cpuset that leaves CPUs out, or the affinity mask alone? */
+/* Says whether the cpuset leaves CPUs out, or the affinity mask alone. */
 static void cpus_say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
 {
 	char cpuset[1024];

@@ -9,7 +9,7 @@
 #include <perfsage/eventset.h>
 #include <string.h>
 
-/* In the order of what depends on what. */
+/* Each step comes after the steps whose results it uses. */
 static const struct {
 	const char *name;
 	ps__step *take;
@@ -86,7 +86,8 @@ static int diagnose_show_events(struct ps__diagnosis *d)
 	return d->draft.finding.code == PS_ENOMEM ? PS_ENOMEM : diagnose_show(d);
 }
 
-/* Not one of the default events can be counted: the last refusal says why. */
+/* Reports that none of the default events can be counted; the last refusal says
+ * why. */
 static int diagnose_show_no_defaults(struct ps__diagnosis *d, int code)
 {
 	diagnose_begin(d, "event");
@@ -124,8 +125,8 @@ static int diagnose_run(struct ps__diagnosis *d)
 		return stop;
 	if (no_defaults == PS_OK)
 		return diagnose_show_events(d);
-	/* The steps may have failed since: the sentence of this failure is
-	 * wanted. */
+	/* The steps may have failed since, and changed the detail sentence:
+	 * this call sets it again. */
 	no_defaults = ps__diagnose_defaults(d);
 	return no_defaults == PS_OK ? diagnose_show_events(d)
 	                            : diagnose_show_no_defaults(d, no_defaults);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The diagnosis inside: one draft that each step fills in, what earlier steps
- * measured, and the probes that several of them use. A step only says what a
- * probe of its own, or of a step before it, has shown.
+ * Internals of the diagnosis: one draft that each step fills in, what earlier steps measured, and
+ * the probes that several steps use. A step only says what a probe of its own, or of a step before
+ * it, has shown.
  */
 #ifndef PS_DIAGNOSE_DIAGNOSIS_H
 #define PS_DIAGNOSE_DIAGNOSIS_H
@@ -18,8 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which part of counting a permission allows, each tried by opening a software
- * event. 0, or an errno. */
+/* What the user may count, tried by opening a software event for each part. 0, or an errno. */
 struct ps__permissions {
 	int user;   /* user space of the caller */
 	int kernel; /* the kernel on its behalf, too */
@@ -27,14 +26,14 @@ struct ps__permissions {
 };
 
 struct ps__draft {
-	struct ps_finding finding; /* but for its texts */
+	struct ps_finding finding; /* without its texts, which follow */
 	char fact[2048];
 	char remedy[512];
 	char lasting[256];
 	char gain[256];
 };
 
-/* The call returns the code of the first thing that fails, with its sentence. */
+/* The first failure: ps_diagnose returns its code, with its sentence. */
 struct ps__failed {
 	int event_code; /* of the first event that can't be counted by itself */
 	int code;
@@ -46,7 +45,7 @@ struct ps__diagnosis {
 	void *context;
 	struct ps__draft draft;
 
-	const char *const *events; /* asked for, or the default ones */
+	const char *const *events; /* those that were asked for, or the default ones */
 	size_t event_count;
 	bool asks_papi;
 	/* Owns the default ones; NULL: there are none, or others were asked for */
@@ -58,12 +57,13 @@ struct ps__diagnosis {
 	int paranoid_error;
 	int reach; /* the errno of a call that the kernel itself answers with EINVAL */
 	struct ps__permissions permissions;
-	int hardware; /* of opening a hardware event for user space of the caller: 0, or an errno */
-	char core_pmu[NAME_MAX + 1]; /* the first in sysfs; "" if there is none */
+	/* result of opening a hardware event for user space of the caller: 0, or an errno */
+	int hardware;
+	char core_pmu[NAME_MAX + 1]; /* the first in the alphabet; "" if there is none */
 	size_t core_pmus;
 	unsigned counters_fit;  /* events of the core PMU that one group takes; 0: not measured */
-	unsigned counters_free; /* of these, how many are on the hardware at once */
-	bool counters_known;    /* has counters_free been measured? */
+	unsigned counters_free; /* number of these that are on the hardware at once */
+	bool counters_known;    /* counters_free has been measured */
 };
 
 /* A step fills in diagnosis->draft, whose state is GOOD and whose texts are
@@ -80,18 +80,18 @@ ps__step ps__diagnose_cgroup, ps__diagnose_bpf;                                 
 ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
 ps__step ps__diagnose_papi;                                                     /* papi.c */
 
-/* events.c: an event can't be counted, or the tree can't be loaded; the first
- * one's code and sentence are kept. */
+/* events.c: notes that an event can't be counted, or that the tree can't be loaded. Keeps the code
+ * and the sentence of the first failure. */
 void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);
-/* One event for itself; all together. */
+/* Examines one event by itself; all events together. */
 void ps__diagnose_event(struct ps__diagnosis *diagnosis, const char *name);
 void ps__diagnose_together(struct ps__diagnosis *diagnosis);
-/* The default events, if none were asked for. PS_ENOMEM; any other failure
- * means that there are none. */
+/* Makes the default events the ones to examine. PS_ENOMEM; any other failure means that there are
+ * none. */
 int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
 
-/* probe.c. Texts of the draft: state and fact; more of the fact; who can fix
- * it, what the fix gains, and how. */
+/* probe.c. These write texts of the draft: state and fact; more of the fact; who can fix it, what
+ * the fix gains, and how. */
 void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
@@ -99,7 +99,7 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
 void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Adds a command that keeps the remedy. A value of sysctl has its name without "kernel.". */
+/* Sets the command that keeps the remedy. name of a sysctl is without "kernel.". */
 void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name, long value);
@@ -111,13 +111,12 @@ static inline bool ps__probe_is_denied(int error)
 	return error == EACCES || error == EPERM;
 }
 /*
- * Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto
- * the hardware from now on? Waits up to 20 ms. *is_certain is false if neither
- * answer is certain.
+ * True if a counting event, opened with read_format PS__PROBE_TIMES, gets onto the hardware from
+ * now on. Waits up to 20 ms. *is_certain is false if neither answer is certain.
  */
 bool ps__probe_is_scheduled(int fd, bool *is_certain);
 #define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
-/* A counting event of this type; is_user: without the kernel and the
+/* Returns the attr of a counting event of this type; is_user: without the kernel and the
  * hypervisor. */
 struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);
 /* "EACCES" and its like; other errnos in words. */

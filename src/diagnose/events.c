@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events that are asked for: each opened and started for itself, then all
- * of them together. */
+/* Opens and starts each event that is asked for by itself, then all of them together. */
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -33,15 +32,15 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 	return PS_OK;
 }
 
-/* Those of the default software events that may not be counted are left out, which no event's own
- * finding tells. */
+/* Says which of the default software events were left out because they may not be counted: no
+ * event's own finding says so. */
 static void events_say_left_out(struct ps__diagnosis *d)
 {
 	static const char *const of_kernel[] = {"context-switches", "cpu-migrations"};
 	struct ps_eventset *set = NULL;
 	const char *before = " Left out of the default events: ";
 
-	/* With a PMU the default events are those of hardware alone. */
+	/* With a PMU the default events are hardware events only. */
 	if (!d->defaults || ps__set_event(d->defaults, 0)->klass != PS__EVENT_CLASS_SOFTWARE ||
 	    ps_eventset_create(&set) != PS_OK)
 		return;
@@ -62,8 +61,8 @@ static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 	return ps__set_event(set, event)->klass == PS__EVENT_CLASS_OTHER;
 }
 
-/* Does it get onto the hardware? An event can be opened and started, and yet
- * find every counter taken. */
+/* Fails if an event doesn't get onto the hardware: it can be opened and started, and yet find every
+ * counter taken. */
 static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
@@ -86,7 +85,7 @@ static int events_check_hardware(const struct ps__event *event, const char *name
 	                name);
 }
 
-/* Opens and starts one event; *out tells of it on success, but for its name. */
+/* Opens and starts one event. On success *out is a copy of it, but without a valid name. */
 static int events_try_event(const char *name, struct ps__event *out)
 {
 	struct ps_eventset *set;
@@ -157,8 +156,8 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
 }
 
-/* A set of the events that follow a task, or of those that belong to a CPU;
- * NULL if there are none of them. */
+/* Builds a set of the events that follow a task, or of those that belong to a CPU; the set is empty
+ * if there are none of them. */
 static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	struct ps_eventset *set = NULL;
@@ -204,7 +203,8 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	                 "ask for fewer hardware events at once");
 }
 
-/* Starts those of one kind. out: also after a failure, NULL or not. */
+/* Builds and starts the set of one kind of events. After a failure *out is the set, or
+ * unchanged. */
 static int events_start_kind(struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	int code = events_build_set(d, of_cpu, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does perf_event_open exist, and does a call of it reach the kernel? The first
- * steps of the diagnosis. */
+/* Finds out whether perf_event_open exists, and whether a call of it reaches
+ * the kernel: the first steps of the diagnosis. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -13,9 +13,8 @@
 #define RELEASE "/proc/sys/kernel/osrelease"
 
 /*
- * The first thing that the kernel looks at are the flags: unknown ones are
- * EINVAL, whatever is permitted. So any other answer comes from something
- * before it.
+ * The kernel looks at the flags first: unknown flags are EINVAL, whatever is
+ * permitted. So any other answer comes from something before the kernel.
  */
 static int kernel_probe_reach(void)
 {
@@ -58,8 +57,8 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 	}
 }
 
-/* If the answer isn't the kernel's, it comes from a filter, a tracer or another
- * kernel. */
+/* Explains an answer that isn't the kernel's: it comes from a filter, a tracer
+ * or another kernel. */
 static void kernel_explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
 	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);
@@ -112,7 +111,8 @@ void ps__diagnose_seccomp(struct ps__diagnosis *d)
 		               mode);
 }
 
-/* The initial user namespace maps all numbers to themselves. */
+/* True in a user namespace but the initial one, which maps all numbers to
+ * themselves. */
 static bool kernel_is_in_user_namespace(char *map, size_t size_bytes)
 {
 	unsigned inside, outside;

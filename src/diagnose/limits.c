@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exact attribution takes file descriptors and locked memory; this process may have so much of
- * both. */
+/* Finds out how many file descriptors and how much locked memory this process may have: exact
+ * attribution needs both. */
 #include "base/advice.h"
 #include "base/list.h"
 #include "base/os.h"
@@ -25,7 +25,7 @@ static size_t limits_count_open(void)
 
 	if (ps__os.list("/proc/self/fd", limits_count_one, &count) < 0)
 		return 0;
-	/* One was the folder's own. */
+	/* One of them was the listed folder's own. */
 	return count ? count - 1 : 0;
 }
 
@@ -84,8 +84,7 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	               events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
-	/* The watch has one more than its events, and the rest of the program
-	 * needs some. */
+	/* Blocked: not even one descriptor for each event is left beside those that are open. */
 	bool is_blocked = events + taken > limit.rlim_cur;
 	d->draft.finding.state = is_blocked ? PS_FINDING_BLOCKED : PS_FINDING_LIMITED;
 	if (is_blocked)
@@ -122,8 +121,7 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 	}
 	if (error == 0)
 		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
-	/* The kernel answers so when the locked memory of this user is used
-	 * up. */
+	/* The kernel answers EPERM when the locked memory of this user is used up. */
 	if (error == 0 && opened == EPERM && !d->permissions.user) {
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
 		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);

@@ -36,7 +36,8 @@ static int cgroup_probe_event(const char *folder)
 	return fd < 0 ? -fd : 0;
 }
 
-/* Those who may write to this file may make groups in the folder, and move processes to them. */
+/* Tries to open cgroup.procs for writing: a user who may write to it may make groups in the folder,
+ * and move processes to them. 0, or an errno. */
 static int cgroup_probe_moving(const char *folder)
 {
 	char path[PATH_MAX + 16];
@@ -49,8 +50,8 @@ static int cgroup_probe_moving(const char *folder)
 	return 0;
 }
 
-/* There is room for one remedy: without the permission to count, moving is of no use. What moving
- * needs besides is a sentence. */
+/* A finding has one remedy: that for the permission to count, because without it moving is of no
+ * use. A sentence says what moving needs. */
 static void cgroup_say_remedy(struct ps__diagnosis *d, int event, int moving)
 {
 	if (ps__probe_is_denied(moving))
@@ -93,7 +94,7 @@ static const char *capability_held(bool is_held)
 	return is_held ? "is held" : "is not held";
 }
 
-/* It is refused. The detail of the last failure says why. */
+/* Reports that BPF is refused. The detail of the last failure says why. */
 static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 {
 	bool has_bpf = ps__proc_status_has_capability(d->status, PS__CAP_BPF);

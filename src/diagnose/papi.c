@@ -11,7 +11,7 @@
 
 enum condition {
 	READY,
-	WAITING, /* PAPI looks at it when an event of it is used */
+	WAITING, /* PAPI initialises it when one of its events is used */
 	OFF
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds out what this user may count: each part is tried, then set beside perf_event_paranoid and
- * the capabilities. */
+/* Finds out what this user may count: tries each part, and compares that with perf_event_paranoid
+ * and the capabilities. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -47,7 +47,7 @@ static void permission_say_part(struct ps__diagnosis *d, const char *what, int e
 	              error ? ps__probe_errno(error) : "", error ? ")" : "");
 }
 
-/* The level at which what is denied now would be permitted. */
+/* Returns the highest level that would permit what is denied now. */
 static long permission_level_needed(const struct ps__permissions *permissions)
 {
 	if (ps__probe_is_denied(permissions->cpu))
@@ -55,7 +55,7 @@ static long permission_level_needed(const struct ps__permissions *permissions)
 	return ps__probe_is_denied(permissions->kernel) ? 1 : 2;
 }
 
-/* The level permits it, and yet it is denied. */
+/* Reports that something is denied although the level permits it. */
 static void permission_say_module(struct ps__diagnosis *d)
 {
 	char modules[256];
@@ -77,8 +77,7 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 	if (!ps__probe_is_denied(permissions->user) && !ps__probe_is_denied(permissions->kernel) &&
 	    !ps__probe_is_denied(permissions->cpu))
 		return;
-	/* Only when nothing at all works may a user with a low level be sure
-	 * that it isn't the level. */
+	/* The level already permits what is denied: something else denies it. */
 	if (!d->paranoid_error && d->paranoid <= permission_level_needed(permissions)) {
 		permission_say_module(d);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which PMUs there are, whether the cores' one counts, and how many kinds of
- * cores there are. */
+/* Finds out which PMUs there are, whether that of the cores counts, and how
+ * many kinds of cores there are. */
 #include "event/pmu.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -27,8 +27,8 @@ static int pmu_add(const char *name, void *context)
 	if (ps__pmu_find(&pmu, name, strlen(name), name) != PS_OK || !pmu.is_core)
 		return 0;
 	d->core_pmus++;
-	/* sysfs lists them in no order: the first of the alphabet, so that each
-	 * diagnosis shows the same. */
+	/* sysfs lists PMUs in no order. The first in the alphabet is taken, so
+	 * that each diagnosis shows the same. */
 	if (!d->core_pmu[0] || strcmp(name, d->core_pmu) < 0)
 		snprintf(d->core_pmu, sizeof d->core_pmu, "%s", name);
 	return 0;
@@ -46,8 +46,8 @@ static bool pmu_has_word(const char *text, const char *word)
 	return false;
 }
 
-/* x86 processors tell it by a flag, Xen by a folder; other virtual machines
- * don't tell, and then nothing is said. */
+/* Returns where a virtual machine is seen: x86 processors have a flag, Xen a
+ * folder. NULL if it isn't seen: other virtual machines don't tell. */
 static const char *pmu_find_hypervisor(void)
 {
 	char head[8192];

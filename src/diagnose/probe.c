@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of the diagnosis share these: writing the draft, opening an event, looking into small
+/* What the steps of the diagnosis share: writing the draft, opening an event, looking into small
  * files. */
 #include "base/advice.h"
 #include "base/os.h"
@@ -97,8 +97,8 @@ struct times {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a
- * pinned event is for lack of a counter. */
+/* Returns 0; an errno; or EAGAIN for the error state, which a pinned event is in if it has no
+ * counter. */
 static int probe_read_times(int fd, struct times *out)
 {
 	ssize_t length = ps__os_read_retried(fd, out, sizeof *out);

@@ -23,8 +23,8 @@ static int sources_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* The first root that can be listed, or NULL and the errno that says most: not
- * permitted rather than not there. */
+/* Returns the first root that can be listed; or NULL, with the errno that says most: not permitted
+ * rather than not there. */
 static const char *sources_find_root(int *out)
 {
 	int error = ENOENT;
@@ -40,8 +40,8 @@ static const char *sources_find_root(int *out)
 	return NULL;
 }
 
-/* The tracepoint that every kernel with tracing has. 0, or an errno: of reading
- * its number, or of opening it. */
+/* Opens the tracepoint that every kernel with tracing has. Returns 0, or the errno of reading its
+ * number or of opening it. */
 static int sources_probe_switch(const char *root, bool *has_number)
 {
 	char path[64];
