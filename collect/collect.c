@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that is counted as a whole. Its listener stands between marks and the profile's
- * regions, for the sake of fork: a child finds the parent's listener in its slots, and gets a
- * profile of its own at its first mark.
+ * Counts a process as a whole. Its listener stands between marks and the profile's regions because
+ * of fork: a child finds the parent's listener in its slots, and gets a profile of its own at its
+ * first mark.
  */
 /* There are no marks in here. */
 #define PERFSAGE_NO_MARKS
@@ -33,7 +33,7 @@
 
 /* A region as the marks know it. */
 struct collect_region {
-	struct ps__mark_name named;  /* the first */
+	struct ps__mark_name named;  /* the first member */
 	_Atomic uint64_t generation; /* of the process whose region it is; stored last */
 	struct ps_region *_Atomic region;
 	char name[];
@@ -46,19 +46,22 @@ struct collect_earlier {
 };
 
 static struct {
-	struct ps__held held; /* a jump out of a handler must not leave the lock behind */
-	uint64_t generation;  /* of the process that is counted; 0: none */
-	pid_t pid;            /* a child of vfork has another one, and the same memory */
-	bool has_handler;     /* of exit */
-	bool is_preloaded;    /* the preloaded library began; so the program's end is not for it */
+	/* signals are held: a jump out of a handler would leave the lock taken */
+	struct ps__held held;
+	uint64_t generation; /* of the process that is counted; 0: none */
+	pid_t pid;           /* a child of vfork has another pid, and the same memory */
+	bool has_handler;    /* the handler of exit is registered */
+	/* the preloaded library began: ps_collect_end of the program does not end it */
+	bool is_preloaded;
 	struct collect_process process;
-	struct collect_earlier *earlier; /* what earlier starts were given */
-	struct ps__mark_names names;     /* of the marks: struct collect_region */
-	/* The profile while it is counted, for those who don't have the lock. */
+	struct collect_earlier *earlier; /* profiles and topologies of earlier starts */
+	struct ps__mark_names names;     /* names of the marks: struct collect_region */
+	/* The profile while marks are counted, for code that doesn't have the lock; else NULL. */
 	struct ps_profile *_Atomic heard;
 } collect; /* by PS__LOCK_COLLECT */
 
-/* A signal handler must not wait for what it has interrupted. */
+/* True in a call of the collector: a signal handler must not wait for the call that it
+ * interrupted. */
 static _Thread_local volatile bool is_inside;
 
 static bool collect_enter(void)
@@ -84,7 +87,7 @@ static void collect_leave(void)
 	ps__signals_release(&held);
 }
 
-/* The program goes on; each process says once why it is not counted. */
+/* Says on stderr why the process is not counted. The program goes on. */
 static int collect_complain(int code)
 {
 	struct collect_hush hush;
@@ -108,7 +111,7 @@ static void collect_begin_flushing(void)
 	collect.process.own_threads = what.seconds > 0 && collect_flush_start(&what);
 }
 
-/* The caller has entered. */
+/* Called after collect_enter. */
 static int collect_begin(void)
 {
 	int result = collect_process_begin(&collect.process);
@@ -122,8 +125,8 @@ static int collect_begin(void)
 	return PS_OK;
 }
 
-/* The child has a copy of the parent's memory, in any state: it makes all but the settings anew,
- * which never change. */
+/* Begins in a forked child. Its copy of the parent's memory may be in any state, so all is made
+ * anew but the settings, which never change. */
 static int collect_begin_in_child(void)
 {
 	atomic_store(&collect.heard, NULL);
@@ -151,7 +154,7 @@ static int collect_define_region(struct ps_region **out, const char *name)
 	return result;
 }
 
-/* The caller has entered. */
+/* Called after collect_enter. */
 static int collect_renew(struct collect_region *region)
 {
 	struct ps_region *own;
@@ -165,7 +168,7 @@ static int collect_renew(struct collect_region *region)
 	return 0;
 }
 
-/* A mark that isn't heard: what it tells is in no region. */
+/* Notes that a mark was not heard: what it marks is in no region. */
 static void collect_miss(enum ps__fault fault)
 {
 	struct ps_profile *profile = atomic_load(&collect.heard);
@@ -190,7 +193,7 @@ collect_own_region(struct collect_region *region)
 	return result == 0 ? atomic_load_explicit(&region->region, memory_order_relaxed) : NULL;
 }
 
-/* This process's. */
+/* Returns this process's region of a mark; NULL if it can't be made. */
 static inline struct ps_region *collect_region_of(struct ps_mark_region *mark)
 {
 	struct collect_region *region = (struct collect_region *)mark;
@@ -202,7 +205,7 @@ static inline struct ps_region *collect_region_of(struct ps_mark_region *mark)
 	return collect_own_region(region);
 }
 
-/* The profile's faults tell of an error. */
+/* These calls report errors only as faults of the profile. */
 static void collect_hear_enter(struct ps_mark_region *mark)
 {
 	int error = errno;
@@ -255,7 +258,7 @@ static struct collect_region *collect_make_region(const char *name)
 	return NULL;
 }
 
-/* The caller has entered. */
+/* Called after collect_enter. */
 static struct ps__mark_name *collect_get(const char *name)
 {
 	struct ps__mark_name *found = ps__mark_names_find(&collect.names, name);
@@ -313,14 +316,14 @@ static int collect_set_handler(void)
 	return PS_OK;
 }
 
-/* A mark of an earlier start finds its region anew when it is met next. 0 would be the generation
- * of a child that did not ask yet. */
+/* Makes a mark of an earlier start find its region anew when it is next passed. Not 0: that is what
+ * ps__fork_mark holds in a child that hasn't asked yet. */
 static void collect_forget_region(struct ps__mark_name *named)
 {
 	atomic_store(&((struct collect_region *)named)->generation, UINT64_MAX);
 }
 
-/* Threads may be in the midst of a visit: what an earlier start was given stays. */
+/* Keeps the profile and the topology of an earlier start, because threads may be inside a visit. */
 static void collect_retire(struct collect_process *process)
 {
 	struct collect_earlier *earlier =
@@ -332,12 +335,12 @@ static void collect_retire(struct collect_process *process)
 		collect.earlier = earlier;
 	}
 	collect_settings_clear(&process->settings);
-	/* A forked child has no start of its own yet. */
+	/* A forked child has made no start of its own, and so has no past. */
 	*process = collect.pid == getpid() ? (struct collect_process){.past = process->past}
 	                                   : (struct collect_process){.profile = NULL};
 }
 
-/* The caller has entered. */
+/* Called after collect_enter. */
 static int collect_start(void)
 {
 	if (collect.generation == ps__fork_generation())
@@ -384,8 +387,9 @@ static void collect_flush(void)
 	collect_leave();
 }
 
-/* The caller has entered. Marks are heard until the report is there: a thread that goes on would
- * stay in the region where its last mark was heard, and what it counts meanwhile belonged there. */
+/* Called after collect_enter. Marks are heard until the report is made: otherwise a thread that
+ * goes on would stay in the region of its last mark that was heard, and its later counts would go
+ * there. */
 static int collect_end(bool measures)
 {
 	int result = PS_OK;
@@ -393,14 +397,14 @@ static int collect_end(bool measures)
 	if (collect_is_own()) {
 		result = collect_process_report(&collect.process, measures);
 		ps__listen_set(NULL);
-		/* Other threads may be in the midst of a visit: what they use stays. */
+		/* Other threads may be inside a visit: what they use is kept. */
 		atomic_store(&collect.heard, NULL);
 		collect.generation = 0;
 	}
 	return result;
 }
 
-/* In the thread of flush.c, while the program's own threads go on. */
+/* Runs in the thread of flush.c, while the program's own threads go on. */
 static void collect_finish(void)
 {
 	if (!collect_enter())
@@ -421,14 +425,14 @@ static int collect_stop(bool is_at_exit)
 	int result = goes_on ? PS_OK : collect_end(true);
 	ps__cancel_release(cancel);
 	collect_leave();
-	/* Behind the report: a signal that comes while it is written waits for it. */
+	/* After the report: a signal that comes while the report is written waits for it. */
 	if (!goes_on)
 		collect_flush_stop();
 	return result;
 }
 
-/* Where the preloaded library began, the program's own start was refused: its marks from there to
- * here are counted, and so are those that follow. */
+/* If the preloaded library began, the program's own start was refused. This call then does nothing,
+ * and marks are still counted. */
 int ps_collect_end(void)
 {
 	return collect_stop(false);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See exchange.h. A report's first line has its length, as processes write behind one another. */
+/* See exchange.h. A report's first line has its length, because processes append to the same
+ * file. */
 #include "collect/exchange.h"
 
 #include "base/error.h"
@@ -63,8 +64,8 @@ int collect_exchange_write(const struct collect_report *report, FILE *stream)
 	return result;
 }
 
-/* Finds the end of the report whose first line begins there; NULL if it is none, or the text
- * ends before. */
+/* Returns the end of the report whose first line begins at `line`; NULL if no report begins there,
+ * or if the text ends before. */
 static const char *exchange_find_end(const char *line, const char *end, const char **body)
 {
 	struct ps__words words = {.at = line + strlen(BEGIN), .end = end};
@@ -124,7 +125,7 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	collect_source_clear(&sum->source);
 	ps__words_expect(words, "process");
 	sum->source.process = (pid_t)ps__words_read_signed(words);
-	/* A later report of a process, which is behind the others, is of no other one. */
+	/* A process's later report stands after its earlier ones, and adds no process. */
 	bool is_later = ps__words_read_unsigned(words) > 0;
 	sum->source.processes = processes && is_later ? processes : processes + 1;
 	sum->source.command = ps__words_read_string(words);
@@ -136,7 +137,8 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	}
 }
 
-/* An unknown number of a process is not in the sum; nor is what an earlier report had. */
+/* Adds a process's number, less what its earlier report has added. An unknown number (NaN) is not
+ * in the sum. */
 static void sum_add_new(double *sum, double number, double before)
 {
 	if (!isnan(number))

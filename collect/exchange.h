@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reports between processes: the collector writes what a process counted to a file that perfsage
- * made, and perfsage reads those of all processes and shows them, one by one or added up.
+ * made. perfsage reads the reports of all processes and shows them, one by one or added up.
  */
 #ifndef PS_COLLECT_EXCHANGE_H
 #define PS_COLLECT_EXCHANGE_H
@@ -11,22 +11,22 @@
 
 #include <stdio.h>
 
-/* PS_ENOMEM. The caller looks at the stream's error. */
+/* Writes a report. PS_ENOMEM. The caller checks the stream for errors. */
 int collect_exchange_write(const struct collect_report *report, FILE *stream);
 
-/* Finds the next whole report of a text, and takes it off: what a process could not write to its
- * end is passed over. False behind the last. */
+/* Finds the next whole report in a text, and moves text past it. A report that a process could not
+ * write to its end is skipped. False after the last one. */
 bool collect_exchange_next(struct ps__words *text, struct ps__words *report);
 
 /* Several reports, added up. */
 struct collect_sum {
 	struct ps_paths *paths;
-	struct collect_source source; /* of the last one, but for the number of processes */
+	struct collect_source source; /* of the last report, but with the number of all processes */
 	struct collect_metrics metrics;
-	struct collect_report report; /* it points at these */
+	struct collect_report report; /* it points at the members above */
 };
 
-/* Empty. paths are of a profile that has the events. */
+/* Makes an empty sum. paths are of a profile that has the events. */
 void collect_sum_create(struct collect_sum *sum, struct ps_paths *paths,
                         const struct collect_settings *settings);
 void collect_sum_destroy(struct collect_sum *sum);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See files.h. The program may put another file in the place of a descriptor: each use looks whose
- * it is. A program that does so between the look and the write has the text in its file. */
+/* See files.h. The program may put another file under a descriptor, so each use checks the file's
+ * identity. If the program does so between the check and the write, the text is in its file. */
 #include "collect/files.h"
 
 #include "base/kept.h"
@@ -29,7 +29,8 @@ static int files_move(int fd)
 	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
 }
 
-/* perfsage has made it. If it is gone, nothing else by its name is the right one. */
+/* Does not create the file: perfsage has made it. If it is gone, a new file of its name is not the
+ * right one. */
 static int files_open(const char *name)
 {
 	return files_move(open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
@@ -40,7 +41,8 @@ static bool files_is_there(const struct files_kept *file)
 	return file->identity && ps__kept_identity(file->descriptor) == file->identity;
 }
 
-/* A file in memory is nobody else's: if it is still there, so is the descriptor. */
+/* The reserve is a file in memory, which nobody else has: if it is still there, the descriptor is
+ * still ours. */
 void collect_files_reserve(void)
 {
 	if (files_is_there(&reserve))
@@ -49,7 +51,7 @@ void collect_files_reserve(void)
 	reserve = (struct files_kept){fd, fd < 0 ? 0 : ps__kept_identity(fd)};
 }
 
-/* The preloaded close spares it. */
+/* Makes the system call itself, because the preloaded close() does not close a kept descriptor. */
 void collect_files_give_up(void)
 {
 	if (files_is_there(&reserve))
@@ -86,7 +88,7 @@ int collect_files_put(int fd, const char *text, size_t length)
 	return error;
 }
 
-/* By its descriptor: the name may be another file's by now. */
+/* Uses the descriptor, because the name may be another file's by now. */
 void collect_files_mark(enum collect_file file, const char *name)
 {
 	int fd = files_find(file, name);

@@ -18,16 +18,17 @@ enum collect_file {
 /* Opens the file, unless it is open. */
 void collect_files_keep(enum collect_file file, const char *name);
 
-/* A report takes descriptors, and the program or the counters may have taken the last one by then.
- * One is kept from the beginning on, and given up when a report is made. */
+/* Reserves a descriptor when counting begins, and gives it up when a report is made: the program or
+ * the counters may have taken the last one by then. */
 void collect_files_reserve(void);
 void collect_files_give_up(void);
 
-/* Makes the file executable, for perfsage: a mode can be set where nothing can be written. */
+/* Makes the file executable, as a sign for perfsage: a mode can be set even if nothing can be
+ * written. */
 void collect_files_mark(enum collect_file file, const char *name);
 
-/* Writes the text at the file's end. A file that is gone from its descriptor is opened anew, as the
- * program may put another one in its place. 0, or an errno. */
+/* Writes the text at the file's end. If the program has put another file under its descriptor, the
+ * file is opened again. 0, or an errno. */
 int collect_files_write(enum collect_file file, const char *name, const char *text, size_t length);
 
 /* Writes to any descriptor. No signal ends the program. 0, or an errno. */

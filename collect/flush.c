@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Batch systems, terminals and alarm(2) end a process with these. SIGKILL can't be heard, and a
+/* Batch systems, terminals and alarm(2) end a process with these. SIGKILL can't be caught, and a
  * process that faults is in a state from which nothing should be written. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 
 #define LONGEST_WAIT_S 1.0
-#define MOST_TURNS     1000 /* of a millisecond */
+#define MOST_TURNS     1000 /* turns of a millisecond */
 #define TWICE_NS       500000000
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -30,7 +30,8 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 static struct {
 	struct collect_flush what;
 	pthread_t thread;
-	_Atomic pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
+	/* the process that has the thread; 0: none. A forked child has no thread */
+	_Atomic pid_t pid;
 	sem_t wake;
 	volatile sig_atomic_t is_stopping;
 	volatile sig_atomic_t is_ending; /* the report is written: a signal ends the process */
@@ -38,14 +39,15 @@ static struct {
 	volatile uint64_t signalled_ns;  /* when it came: CLOCK_MONOTONIC */
 } flush;
 
-/* Past the preloaded library, which hides the handler from the program. */
+/* Calls the real sigaction: that of the preloaded library hides the handler from the program. */
 static int flush_sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
 	return ps_preload_sigaction ? ps_preload_sigaction(number, action, before)
 	                            : sigaction(number, action, before);
 }
 
-/* Also in a child of vfork: what the preloaded library knows is the parent's, and stays. */
+/* Ends the process by the signal's default action. Also called in a child of vfork: what the
+ * preloaded library knows is the parent's, and is not changed. */
 static void flush_die(int number)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -58,8 +60,8 @@ static void flush_die(int number)
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* The process ends while its thread is here. If the thread was interrupted where it holds a lock
- * that the report needs, malloc's for example, it must go on before the process can end. */
+/* Waits for the end of the process, a second at most. If the thread was interrupted while it holds
+ * a lock that the report needs, malloc's for example, it must go on before the process can end. */
 static void flush_await_end(void)
 {
 	const struct timespec turn = {.tv_nsec = 1000000};
@@ -68,9 +70,10 @@ static void flush_await_end(void)
 		nanosleep(&turn, NULL);
 }
 
-/* A child without the thread is ended at once, and so is what a user doesn't want to wait for. But
- * a signal that is sent to a process and to its group comes twice. A program that has set SIG_DFL
- * itself expects that raise doesn't return. */
+/* Ends the process at once in a child without the thread, and at a second signal: the user doesn't
+ * want to wait. But a signal that is sent to a process and to its group comes twice, so one within
+ * TWICE_NS does not count. A program that has set SIG_DFL itself expects that raise doesn't
+ * return. */
 static void flush_handle(int number)
 {
 	int error = errno;
@@ -99,7 +102,8 @@ static bool flush_has(int number, void (*handler)(int))
 	return flush_sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
 }
 
-/* What the program ignores or handles itself is left as it is. */
+/* Sets the handler for signals with the default action. Signals that the program ignores or handles
+ * itself are left as they are. */
 static void flush_hear_signals(void)
 {
 	const struct sigaction handler = collect_signals_action(flush_handle);
@@ -127,8 +131,8 @@ static void flush_leave_signals(void)
 	}
 }
 
-/* Where main has called pthread_exit the process ends with its last thread: that must not be this
- * one. */
+/* True if only this thread is left after main called pthread_exit. The process ends with its last
+ * thread, which must not be this one. */
 static bool flush_is_alone(void)
 {
 	char status[PS__PROC_STATUS_BYTES], state[32];
@@ -138,7 +142,7 @@ static bool flush_is_alone(void)
 	       ps__proc_status_number(status, "Threads", 10, 0) == 2;
 }
 
-/* Until it is woken, or so long. */
+/* Waits until the thread is woken, but no longer than this. */
 static void flush_wait(double seconds)
 {
 	struct timespec until;
@@ -187,7 +191,7 @@ bool collect_flush_start(const struct collect_flush *what)
 	flush.signal = 0;
 	if (sem_init(&flush.wake, 0, 0) < 0)
 		return false;
-	/* The thread takes no signal away from the program's own. */
+	/* The thread must take no signal away from the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	int error = pthread_create(&flush.thread, NULL, flush_run, NULL);
@@ -209,7 +213,7 @@ void collect_flush_stop(void)
 		return;
 	flush.is_stopping = 1;
 	sem_post(&flush.wake);
-	/* It calls exit itself where it was the last thread. */
+	/* If this is the thread itself, it was the last one and called exit. */
 	if (!pthread_equal(flush.thread, pthread_self()))
 		pthread_join(flush.thread, NULL);
 	sem_destroy(&flush.wake);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that writes the report now and then, and when a signal is about to end the process: what
- * comes later, a crash or _exit, can only be answered by what is in a file already.
+ * A thread that writes the report at intervals, and when a signal is about to end the process. If
+ * the process crashes later or calls _exit, only what is in a file already is left.
  */
 #ifndef PS_COLLECT_FLUSH_H
 #define PS_COLLECT_FLUSH_H
@@ -10,14 +10,15 @@
 
 struct collect_flush {
 	double seconds;       /* between two calls of flush */
-	void (*flush)(void);  /* the report until now */
-	void (*finish)(void); /* the last one: the process ends by a signal */
+	void (*flush)(void);  /* writes the report until now */
+	void (*finish)(void); /* writes the last report: a signal ends the process */
 };
 
-/* Starts the thread in this process. False: it can't have one, and goes on without. */
+/* Starts the thread in this process. False if that fails: the process goes on without the
+ * thread. */
 bool collect_flush_start(const struct collect_flush *what);
 
-/* Waits for a call that is running, and ends the thread. Not from within one. */
+/* Waits until flush or finish has returned, and ends the thread. Not to be called from these. */
 void collect_flush_stop(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct collect_hush {
 	sigset_t before;  /* the thread's mask */
-	sigset_t pending; /* signals that waited before: they are the program's */
+	sigset_t pending; /* signals that were pending before: they are the program's */
 };
 
 static inline void collect_hush_begin(struct collect_hush *hush)
@@ -24,7 +24,8 @@ static inline void collect_hush_begin(struct collect_hush *hush)
 	pthread_sigmask(SIG_BLOCK, &held, &hush->before);
 }
 
-/* Both signals are sent to the thread that writes: it takes its own away. */
+/* Both signals are sent to the thread that writes, so it takes away those that its own write has
+ * caused. */
 static inline void collect_hush_end(const struct collect_hush *hush)
 {
 	static const int numbers[] = {SIGPIPE, SIGXFSZ};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that closes descriptors which it has not opened leaves those of perfsage alone. They
- * get high numbers, so that the program's own stay what they were, and calls that close them find
- * nothing there. Only dup2 and dup3 put something in their place, as the program wants that number.
+ * Protects perfsage's descriptors from a program that closes descriptors which it has not opened.
+ * They get high numbers, so that the program's own numbers stay the same, and calls that would
+ * close them find nothing there. Only dup2 and dup3 put something in their place, because the
+ * program wants that number.
  *
  * All of this may run in a signal handler, before any constructor, or in a child of vfork, which
  * shares the memory and has descriptors of its own. So nothing is allocated or locked. The table
- * may be out of date: the identity tells whether the same thing is still under its number.
+ * may be out of date: the identity tells whether the same file is still under its number.
  */
 #include "base/kept.h"
 
@@ -21,9 +22,9 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE: all others close nothing, or are wrong */
+#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE; other flags close nothing, or are wrong */
 
-#define NUMBERS 8192 /* descriptors under others can be closed */
+#define NUMBERS 8192 /* descriptors from this number on are not protected */
 
 struct keep_place {
 	_Atomic uint64_t id; /* ps__kept_identity; 0: nothing was ever here */
@@ -31,7 +32,8 @@ struct keep_place {
 };
 
 static struct keep_place places[NUMBERS];
-/* The numbers that were ever used. Most calls end here, and touch no page of the table. */
+/* The range of numbers that were ever used. Most calls are for others, and touch no page of the
+ * table. */
 static _Atomic unsigned first_number = NUMBERS, end_number;
 
 static bool keep_has(unsigned fd)
@@ -77,7 +79,7 @@ typedef void closefrom_call(int least);
 typedef int dup2_call(int from, int to);
 typedef int dup3_call(int from, int to, int flags);
 
-/* Not looked up where they are called: dlsym may take memory and locks. */
+/* Looked up at the start and not where they are called, because dlsym may take memory and locks. */
 static _Atomic(close_call *) real_close;
 static _Atomic(closefrom_call *) real_closefrom;
 static _Atomic(dup2_call *) real_dup2;
@@ -116,7 +118,7 @@ __attribute__((visibility("default"))) int close(int fd)
 	return real ? real(fd) : (int)syscall(SYS_close, fd);
 }
 
-/* Closes what is between the kept ones. */
+/* Closes the descriptors between the kept ones. */
 int close_range(unsigned first, unsigned last, int flags)
 {
 	unsigned from = first, number = atomic_load(&first_number);
@@ -148,8 +150,8 @@ void closefrom(int least)
 		real((int)first);
 }
 
-/* The program gets the number. An event that was there is lost, and who reads it is told before: it
- * would read the program's file. NULL: nobody has to be told. */
+/* Gives a number to the program. An event that was there is lost. Its reader is told before, by
+ * *losses: it would read the program's file. Returns NULL if nobody has to be told. */
 static _Atomic uint64_t *keep_yield(int from, int to)
 {
 	if (from == to || to < 0 || !keep_has((unsigned)to))

@@ -23,8 +23,8 @@ collect_libcollect_la_SOURCES = \
 	collect/tree.c \
 	collect/tree.h
 
-# Beside the library, which it loads when there are marks to hear. It needs nothing but the C library: what is preloaded into
-# every program must not bring others along.
+# Is installed beside the library, which it loads when there are marks to hear. It needs only the C library: what is preloaded
+# into every program must not bring others along.
 lib_LTLIBRARIES += libperfsage-preload.la
 libperfsage_preload_la_SOURCES = \
 	collect/hush.h \

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This library is preloaded into programs: the least that can be. It looks whether the program has
- * marks, and only then loads libperfsage, with all that it needs, where the program's own symbols
- * don't meet it. Libraries with marks that are loaded later announce themselves. Threads are
- * counted where they are made: one that passes no mark is nowhere else to be seen once it has
- * ended.
+ * This library is preloaded into programs, so it is as small as possible. Only if the program has
+ * marks, it loads libperfsage with all that this needs, where the program's own symbols don't meet
+ * it. Libraries with marks that are loaded later announce themselves. Threads are counted when they
+ * are made: once a thread has ended that passed no mark, nothing else shows it.
  */
 #define PERFSAGE_NO_MARKS
 #include "collect/hush.h"
@@ -25,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Called by <perfsage/marks.h>, as that of libperfsage. */
+/* Called by <perfsage/marks.h>, like the function of this name in libperfsage. */
 void ps_marks_announce(const struct ps_marks_listener **slot);
 typedef void announce(const struct ps_marks_listener **slot);
 
@@ -47,9 +46,10 @@ __attribute__((format(printf, 1, 2))) static void preload_complain(const char *f
 	collect_hush_end(&hush);
 }
 
-/* libperfsage stands beside this library. RTLD_DEEPBIND would keep it from functions of the same
- * names in the program, but from the program's malloc, too, and from what is preloaded: what
- * strdup and open_memstream take from that malloc would be freed by the C library's free. */
+/* Loads libperfsage from this library's folder. RTLD_DEEPBIND is not used. It would keep
+ * libperfsage from functions of the same names in the program, but also from the program's malloc,
+ * and from what is preloaded: what strdup and open_memstream take from that malloc would be freed
+ * by the C library's free. */
 static void *preload_open_library(void)
 {
 	char path[PATH_MAX];
@@ -63,7 +63,8 @@ static void *preload_open_library(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The collector asks: what it begins now is not the program's to end. */
+/* True while this library calls ps_collect_start. The collector asks, because the program must not
+ * end what this library began. */
 static _Thread_local bool is_starting;
 
 __attribute__((visibility("default"))) bool ps_preload_is_starting(void)
@@ -87,8 +88,8 @@ static void preload_start(void)
 		preload_complain("%s", error ? error : PS_LIBRARY " can't be loaded");
 		return;
 	}
-	/* If this can't start, the program itself may listen: it hears what is loaded later, too.
-	 */
+	/* Set also if the start below fails: the program itself may then listen, and hears what is
+	 * loaded later, too. */
 	announce *typed_announce;
 	*(void **)&typed_announce = found_announce;
 	atomic_store(&forward, typed_announce);
@@ -99,7 +100,7 @@ static void preload_start(void)
 		preload_complain("%s", detail());
 }
 
-/* For perfsage: the program has what would hear its marks. */
+/* Tells perfsage that this library is in the program and would hear its marks. */
 static void preload_note(void)
 {
 	const char *name = getenv("PERFSAGE_JOURNAL");
@@ -122,7 +123,7 @@ static int preload_has_marks(struct dl_phdr_info *module, size_t size, void *con
 	return ps__notes_slot(module) != NULL;
 }
 
-/* A forked child has these of its parent, and a clock of its own. */
+/* A forked child has these numbers of its parent, and a clock of its own. */
 static pid_t earlier_pid;
 static uint64_t earlier_cpu_ns;
 
@@ -166,12 +167,12 @@ typedef int make_pthread(pthread_t *thread, const pthread_attr_t *attr, void *(*
                          void *argument);
 typedef int make_thrd(thrd_t *thread, thrd_start_t run, void *argument);
 
-/* A forked child has the numbers of its parent, and none of its threads. Its first thread is the
- * only one that can find that. */
+/* A forked child has the numbers of its parent, but none of its threads. Only its first thread can
+ * find that, in preload_add_thread. */
 static _Atomic pid_t threads_pid;
 static _Atomic uint64_t threads_made;
 
-/* Before the thread is made: it may end the process before its maker goes on. */
+/* Called before the thread is made: the thread may end the process before its maker goes on. */
 static void preload_add_thread(void)
 {
 	pid_t pid = getpid();

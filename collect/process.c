@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A line for perfsage: which process has marks, and which one left a report. */
+/* Writes a line for perfsage: which process has marks, and which one left a report. */
 __attribute__((format(printf, 2, 3))) static void process_note(const char *journal,
                                                                const char *format, ...)
 {
@@ -59,7 +59,8 @@ static int process_make_profile(struct collect_process *process)
 	return result;
 }
 
-/* Once in a process, and not under perfsage, which sets the variables itself. */
+/* Complains of unknown variables: once in a process, and not under perfsage, which sets the
+ * variables itself. */
 static void process_complain_unknown(void)
 {
 	struct ps__buffer lines = {0};
@@ -87,7 +88,8 @@ static int process_begin_settings(struct collect_settings *settings, bool is_chi
 	return result;
 }
 
-/* The program's other threads may go on meanwhile, in a time that is theirs. */
+/* The calling thread's clock measures what beginning takes: the program's other threads may go on
+ * meanwhile. */
 int collect_process_begin(struct collect_process *out)
 {
 	struct collect_process process = {
@@ -111,7 +113,7 @@ int collect_process_begin(struct collect_process *out)
 	ps_topology_destroy(process.topology);
 	collect_files_give_up();
 	if (is_child)
-		out->settings = process.settings; /* for its own children */
+		out->settings = process.settings; /* for the child's own children */
 	else
 		collect_settings_clear(&process.settings);
 	return result;
@@ -119,19 +121,20 @@ int collect_process_begin(struct collect_process *out)
 
 #define TRIED_VISITS 256
 
-/* Measures a visit of a region that is in no report any more. NaN if it can't be tried. */
+/* Measures the shortest of some visits, of a region that is made after the report. Returns
+ * nanoseconds; NaN if it can't be tried. */
 static double process_time_visit(const struct collect_process *process)
 {
 	struct ps_region *region;
 	double least = (double)NAN;
 
-	/* A visit that can't be counted would be a fault of the profile's, which the report tells.
-	 */
+	/* A visit that can't be counted would be a fault of the profile's, which the report
+	 * shows. */
 	if (ps_profile_join(process->profile) != PS_OK ||
 	    ps_region_define(&region, process->profile, "perfsage") != PS_OK)
 		return least;
 	for (int visit = 0; visit < TRIED_VISITS; visit++) {
-		/* Not sampled, whatever the budget. */
+		/* The visit is not sampled, whatever the budget. */
 		if (ps_region_set_one_in(region, 1) != PS_OK)
 			return (double)NAN;
 		uint64_t begun = ps__os_now_ns();
@@ -144,7 +147,8 @@ static double process_time_visit(const struct collect_process *process)
 	return least;
 }
 
-/* Here and now. The thread's counters give back their descriptors, which the report needs. */
+/* Measures a visit, and leaves the profile: this closes the descriptors of the thread's counters,
+ * which the report needs. */
 static double process_try_visits(const struct collect_process *process)
 {
 	double taken_ns = process_time_visit(process);
@@ -189,7 +193,7 @@ static uint64_t process_marked_threads(const struct collect_process *process)
 static void process_add_threads(const struct collect_process *process,
                                 struct collect_report *report)
 {
-	/* A thread that is just being made may have come here already. */
+	/* Read before the number of threads, which has each thread before it can pass a mark. */
 	double marked = (double)process_marked_threads(process);
 	unsigned own_threads = process->past.own_threads + process->own_threads;
 
@@ -199,7 +203,7 @@ static void process_add_threads(const struct collect_process *process,
 	report->unmarked_threads = fmax(report->threads - marked, 0);
 }
 
-/* Other threads' counts are there up to their last boundary. */
+/* The report has other threads' counts up to their last boundary. */
 static int process_make_report(const struct collect_process *process, bool is_flushed,
                                struct process_report *out)
 {
@@ -249,8 +253,8 @@ static int process_report(const struct collect_process *process, bool measures,
 {
 	struct process_report made;
 
-	/* Regions that are open in the calling thread end here. If its counters are gone, what was
-	 * counted before is there, and it is a fault of the profile's. */
+	/* Ends the regions that are open in the calling thread. If its counters are gone, what was
+	 * counted before is there, and the profile has noted a fault. */
 	ps_profile_leave(process->profile);
 	collect_files_give_up();
 	int result = process_make_report(process, false, &made);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of a process, in one piece: several processes may write to the same file. */
+/* Writes the report of a process in one piece: several processes may write to the same file. */
 #include "collect/report.h"
 
 #include "base/error.h"
@@ -38,7 +38,8 @@ void collect_report_sum(struct collect_report *report)
 	report->visits = 0;
 	report->counted = 0;
 	report->on_cpu_ns = 0;
-	/* ps_path_visits adds up all that is below a path, which a deep recursion can't bear. */
+	/* Not ps_path_visits: it adds up all that is below a path, which takes too long in a deep
+	 * recursion. */
 	for (const struct ps_path *path = root; path; path = ps__path_next_below(root, path)) {
 		const struct ps_visits *visits = &path->visits;
 		/* The time of visits that were not counted is in another path. */
@@ -98,7 +99,7 @@ static int report_add_table(const struct collect_report *report, const struct co
 	return ps_paths_export(report->paths, settings->format, &options, stream);
 }
 
-/* A table has no room for what happened in a second. */
+/* Lists the metrics to write. A table has no room for those per second. */
 static size_t report_list_metrics(const struct collect_report *report, const char **names)
 {
 	bool is_text = report->settings->format == PS_FORMAT_TEXT;
@@ -169,15 +170,15 @@ int collect_report_make(const struct collect_report *report, bool is_continued, 
 	return result;
 }
 
-/* perfsage puts the reports of all processes together. */
+/* With a journal, perfsage reads the report, and puts those of all processes together. */
 static int report_write_to(const struct collect_report *report, bool is_continued, FILE *stream)
 {
 	return report->settings->journal ? collect_exchange_write(report, stream)
 	                                 : collect_report_make(report, is_continued, stream);
 }
 
-/* Whole before a descriptor is taken: that takes milliseconds, in which another thread of the
- * program may put its own file in the descriptor's place. */
+/* Makes the whole text before a descriptor is used. It takes milliseconds, in which another thread
+ * of the program may put its own file in the descriptor's place. */
 static int report_compose(const struct collect_report *report, bool is_continued,
                           struct report_text *out)
 {
@@ -282,7 +283,7 @@ static bool report_is_filled_fd(int fd)
 	return fstat(fd, &what) == 0 && report_is_filled(&what);
 }
 
-/* A part of the file, read by the same descriptor: to close another one would end the lock. */
+/* The file, read through the same descriptor: closing another one would end the lock. */
 struct report_past {
 	int fd;
 	off_t offset;
@@ -297,8 +298,8 @@ static ssize_t report_read_past(void *cookie, char *bytes, size_t size)
 	return got;
 }
 
-/* The length of the heading that the report begins with, if the last one of the file is the same:
- * it isn't written again. 0 where the file can't be read. */
+/* Returns the length of the report's heading if the last heading of the file is the same: it isn't
+ * written again. Else 0, also if the file can't be read. */
 static size_t report_find_heading(int fd, const struct report_text *report)
 {
 	struct report_past past = {.fd = fd};
@@ -317,7 +318,7 @@ static size_t report_find_heading(int fd, const struct report_text *report)
 	return length;
 }
 
-/* A pipe is not opened to be read, too: its writer would then be a reader. */
+/* Opens the output. A pipe is not opened for reading, too: its writer would then be a reader. */
 static int report_open(const struct collect_report *report, const char *name)
 {
 	int flags = O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC;
@@ -328,8 +329,8 @@ static int report_open(const struct collect_report *report, const char *name)
 	return fd >= 0 ? fd : open(name, O_WRONLY | flags, NEW_MODE);
 }
 
-/* The heading of a file is there once, whichever process comes first. A pipe is opened once: its
- * reader takes the end of the first writer for the end of all. */
+/* Writes the heading of a file once, whichever process comes first. Opens a pipe once: its reader
+ * takes the end of the first writer for the end of all. */
 static int report_write_shared(const struct collect_report *report, const char *name)
 {
 	struct report_text made;

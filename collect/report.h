@@ -14,22 +14,23 @@
 /* A process, or several together. */
 struct collect_source {
 	char *command;    /* its words, or what perfsage counted; "unknown command" */
-	char *host;       /* all of these are freed by collect_source_clear */
+	char *host;       /* all strings are freed by collect_source_clear */
 	char *rank;       /* NULL: MPI gave none */
-	pid_t process;    /* 0: several */
-	size_t processes; /* how many */
-	long long run;    /* of a command that is repeated; 0: it isn't, or several together */
-	long long runs;   /* so many runs together; 0: it isn't repeated, or one of them */
+	pid_t process;    /* 0: several processes */
+	size_t processes; /* number of processes */
+	/* number of the run, if the command is repeated; 0: it isn't, or several together */
+	long long run;
+	long long runs; /* number of runs together; 0: it isn't repeated, or one of them */
 };
 
-/* The names of metrics; those that happen in a second, too. */
+/* The names of metrics, also of those per second. */
 struct collect_metrics {
 	char **names;
 	size_t count, room;
 };
 
-/* Earlier reports of a process that started the collector before: they are of its other marks, and
- * of the same threads. */
+/* Earlier reports of a process that had started the collector before: they have its other marks,
+ * and the same threads. */
 struct collect_reported {
 	uint64_t reports;
 	double threads, unmarked_threads; /* in the last of them */
@@ -43,48 +44,49 @@ struct collect_report {
 	struct ps_component *root; /* of the topology */
 	uint64_t began_ns;         /* CLOCK_MONOTONIC: tells programs of one process apart */
 	double elapsed_s;          /* since counting began; of several, the longest */
-	bool is_flushed;           /* the process went on */
-	uint64_t visits;           /* of all paths */
-	uint64_t counted;          /* of these, those that were counted */
-	uint64_t on_cpu_ns;        /* of counted threads; UINT64_MAX: unknown */
-	double cpu_s;              /* of all threads */
+	bool is_flushed;           /* an interim report: the process went on */
+	uint64_t visits;           /* number of visits of all paths */
+	uint64_t counted;          /* number of these that were counted */
+	uint64_t on_cpu_ns;        /* CPU time of counted threads; UINT64_MAX: unknown */
+	double cpu_s;              /* CPU time of all threads */
 	double unmarked_s;         /* CPU time in which no thread counted; NaN: not known */
-	double threads;            /* that the program had until now; NaN: not known */
-	double unmarked_threads;   /* of these, those that passed no mark; NaN: not known */
+	/* number of threads that the program had until now; NaN: not known */
+	double threads;
+	double unmarked_threads; /* number of these that passed no mark; NaN: not known */
 	struct collect_reported reported;
-	double cost_ns;       /* of the measurement, about; NaN: not known */
-	uint64_t cost_visits; /* that cost_ns is of */
+	double cost_ns;       /* estimated cost of the measurement; NaN: not known */
+	uint64_t cost_visits; /* number of visits that cost_ns is for */
 };
 
-/* The calling process. rank: NULL if there is none. PS_ENOMEM. */
+/* Describes the calling process. rank: NULL if there is none. PS_ENOMEM. */
 int collect_source_find(struct collect_source *out, const char *rank);
 void collect_source_clear(struct collect_source *source);
 
-/* Those that the events allow which were counted below the component. */
+/* Finds the metrics that can be computed from the events counted below the component. */
 int collect_metrics_find(struct collect_metrics *out, struct ps_component *root);
-/* Once, however often it is added. 0, or -1 for lack of memory. */
+/* Adds a name, unless it is there already. 0, or -1 for lack of memory. */
 int collect_metrics_add(struct collect_metrics *metrics, const char *name);
 void collect_metrics_clear(struct collect_metrics *metrics);
 
-/* Writes all of it; is_continued: to a stream that has rows or trees already. PS_ESYS, PS_ENOMEM.
- */
+/* Writes the whole report; is_continued: the stream has rows or trees already. PS_ESYS,
+ * PS_ENOMEM. */
 int collect_report_make(const struct collect_report *report, bool is_continued, FILE *stream);
 
-/* report_lines.c: the lines below the table, folded to the screen as the table is. */
+/* report_lines.c: adds the lines below the table, folded to the same width. */
 void collect_report_add_lines(struct ps__buffer *out, const struct collect_report *report);
 
 /* Adds up the visits and the CPU time. */
 void collect_report_sum(struct collect_report *report);
 
-/* Writes it behind what is in the file, in one piece. PS_ESYS, PS_ENOMEM. */
+/* Appends the report to the output, in one piece. PS_ESYS, PS_ENOMEM. */
 int collect_report_write(const struct collect_report *report);
 
-/* False: it goes to stderr, a terminal, a pipe or a device, which have no place for a file beside
- * them. */
+/* True if the output is a regular file, or will be. stderr, a terminal, a pipe or a device have no
+ * place for a file beside them. */
 bool collect_report_has_file(const struct collect_settings *settings);
 
-/* Writes it to a file of its own beside that one, whole, in the place of the one before:
- * OUTPUT.PID.BEGAN.part. collect_report_write takes it away. Only of one that has a file. PS_ESYS,
+/* Writes an interim report, whole, to a file beside the output: OUTPUT.PID.BEGAN.part. It replaces
+ * the one before; collect_report_write removes it. Only if collect_report_has_file. PS_ESYS,
  * PS_ENOMEM. */
 int collect_report_flush(const struct collect_report *report);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines below the table of a report: what is in no count, and what a visit takes. */
+/* The lines below the table of a report: what is not counted, and what a visit costs. */
 #include "collect/report.h"
 #include "output/buffer.h"
 #include "output/number.h"
@@ -10,7 +10,7 @@
 #include <perfsage/error.h>
 #include <perfsage/region.h>
 
-#define NAME_COLUMNS 12 /* of a line */
+#define NAME_COLUMNS 12 /* columns of a line's name */
 
 static void report_add_cost(struct ps__buffer *out, const struct collect_report *report)
 {
@@ -24,7 +24,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 	               report->cost_visits == 1 ? "" : "s");
 }
 
-/* The clocks differ by what a switch takes, and by what was done for the report. */
+/* Less is not shown: the clocks differ by what a context switch takes, and by what was done for the
+ * report. */
 #define UNMARKED_S    0.01
 #define UNMARKED_PART 0.1
 
@@ -48,7 +49,8 @@ static void report_add_unmarked_threads(struct ps__buffer *out, const struct col
 	               report->unmarked_threads > 1 ? "them" : "it");
 }
 
-/* Counts that were refused are in no visit either: marks elsewhere would not bring them. */
+/* True if counts were refused: these are in no visit either, and other marks would not bring
+ * them. */
 static bool report_has_refused(const struct collect_report *report)
 {
 	struct ps_profile_faults faults = {.size = sizeof faults};
@@ -56,10 +58,11 @@ static bool report_has_refused(const struct collect_report *report)
 	return ps_profile_faults(report->paths->profile, &faults) == PS_OK && faults.uncounted > 0;
 }
 
-/* A region around a parallel construct is the first thread's alone: that would look as if it were
- * the whole team's. The remedy is for threads that worked: libraries such as MPI's have others,
- * which wait. It is told also where the number of threads isn't known. Threads are told however
- * little they did; without them, what the clocks show may be their difference. */
+/* Adds what is not counted. A region around a parallel construct counts the first thread alone,
+ * which looks as if it counted the whole team. So the line has a remedy, for threads that worked:
+ * libraries such as MPI's have others, which wait. The remedy is shown also if the number of
+ * threads isn't known. Threads without a mark are shown however little they did; without such
+ * threads, a small time may be the difference of the clocks. */
 static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
 {
 	size_t processes = report->source->processes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables of the environment. One that is empty counts as one that isn't there. */
+/* Reads the variables of the environment. An empty variable counts as missing. */
 #include "collect/settings.h"
 
 #include "base/distance.h"
@@ -37,7 +37,7 @@ static int settings_add_event(struct ps_eventset *model, const char *name, size_
 		return ps__fail_memory("the name of an event");
 	int result = ps_eventset_add(model, copy);
 	ps__os_free(copy);
-	/* Named twice. */
+	/* The event was named twice. */
 	return result == PS_ECNFLCT ? PS_OK : result;
 }
 
@@ -243,7 +243,8 @@ static const char *const settings_known[] = {
     "PERFSAGE_ONE_IN", "PERFSAGE_OUTPUT", "PERFSAGE_PRELOAD", "PERFSAGE_REGION",
     "PERFSAGE_STYLE",  "PERFSAGE_TEST",   "PERFSAGE_WIDTH"};
 
-/* The ends of names that module files of clusters give to each package. */
+/* The ends of variables' names that module files of clusters define for each
+ * package. */
 static const char *const settings_of_modules[] = {
     "ARCH",   "BASE",    "BIN",  "DIR", "DOC",    "ETC",  "HOME",   "INC",  "INCLUDE", "LIB",
     "LIBDIR", "LIBRARY", "LIBS", "MAN", "MODULE", "PATH", "PREFIX", "ROOT", "SHARE",   "VERSION"};

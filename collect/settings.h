@@ -12,37 +12,40 @@
 
 struct collect_settings {
 	struct ps_eventset *model; /* the events */
-	char *pattern;             /* of the name of the output: %p is the process */
+	char *pattern;             /* pattern of the output's name: %p is the process */
 	char *output;              /* a file; NULL: stderr */
-	char *journal;             /* perfsage's: it reads the report, too; NULL: none */
-	char *group;               /* the numbers that tell visits apart; NULL: none do */
-	char *rank;                /* that MPI gave; NULL: none */
-	char **regions;            /* whose trees are to be shown; NULL: the table of all paths */
+	/* perfsage's journal, if perfsage reads the report; NULL: none */
+	char *journal;
+	char *group;    /* the numbers that tell visits apart; NULL: none do */
+	char *rank;     /* that MPI gave; NULL: none */
+	char **regions; /* whose trees are to be shown; NULL: the table of all paths */
 	size_t region_count;
 	enum ps_format format;
 	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
 	int cache_level;
 	unsigned flags;     /* of enum ps_paths_flag */
-	bool hides_metrics; /* derived values */
+	bool hides_metrics; /* hides derived values */
 	size_t width;
 	double budget;   /* percent; 0: none */
-	uint64_t one_in; /* visits of each region; 1: all */
-	double flush_s;  /* between two writings of what was counted until then; 0: none */
+	uint64_t one_in; /* counts one in so many visits of each region; 1: all */
+	double flush_s;  /* seconds between two interim reports; 0: none */
 };
 
-/* PS_EINVAL names the variable. Nothing is left to free on failure. */
+/* Reads the environment. The detail of PS_EINVAL names the variable. Nothing is left to free on
+ * failure. */
 int collect_settings_read(struct collect_settings *out);
-/* A forked child's copy of its parent's: the name of the output is its own. The environment isn't
- * read again, as the program may have changed it. PS_ENOMEM: they are as they were. */
+/* Renews a forked child's copy of its parent's settings: the child gets an output name of its own.
+ * The environment isn't read again, as the program may have changed it. PS_ENOMEM: the settings are
+ * as before. */
 int collect_settings_renew(struct collect_settings *settings);
 /* Adds a copy of the name of a region whose tree is to be shown. PS_ENOMEM. */
 int collect_settings_add_region(struct collect_settings *settings, const char *name);
 void collect_settings_clear(struct collect_settings *settings);
-/* A line for each variable of the environment that has the name of a setting, and is none. */
+/* Adds a line for each variable of the environment that is named like a setting, and is none. */
 void collect_settings_add_unknown(struct ps__buffer *lines);
 
-/* The file in which perfsage notes what was heard in which process; NULL: none. For a process whose
- * settings can't be read. */
+/* Returns the name of the file in which perfsage notes what was heard in which process; NULL: none.
+ * For a process whose settings can't be read. */
 const char *collect_settings_journal(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See signals.h. sigignore and siginterrupt need nothing: they tell of no handler, and set no
- * default. Calls of the kernel without the C library aren't seen, nor are sigvec of old programs
+ * See signals.h. sigignore and siginterrupt are not replaced: they return no handler, and set no
+ * default. Some changes are not seen: system calls without the C library, sigvec of old programs,
  * and a handler that the kernel takes away (SA_RESETHAND).
  *
  * All of this may run in a signal handler, or in a child of vfork, which shares the memory and has
- * actions of its own. So nothing is allocated or locked, and dlsym is called only before there is a
- * handler, as the call that sets the first one comes here.
+ * actions of its own. So nothing is allocated or locked. dlsym is called only before there is a
+ * handler: the call that sets the first one comes here.
  */
 #include "collect/signals.h"
 
@@ -23,7 +23,7 @@ typedef collect_handler *signal_call(int number, collect_handler *handler);
 
 static _Atomic(collect_handler *) own_handler;
 static _Atomic uint64_t own_numbers;
-/* For these the program itself has set SIG_DFL since. */
+/* Signals for which the program itself has set SIG_DFL since. */
 static _Atomic uint64_t asked_numbers;
 
 static _Atomic(sigaction_call *) real_sigaction;
@@ -46,7 +46,8 @@ static void signals_find(void)
 	atomic_store(&real_sigaction, found_sigaction);
 }
 
-/* Constructors of the program's libraries may set handlers before. */
+/* Other functions call it first, because constructors of the program's libraries may set handlers
+ * before. */
 __attribute__((constructor)) static void signals_begin(void)
 {
 	if (!atomic_load(&real_sigaction))
@@ -64,8 +65,8 @@ ps_preload_sigaction(int number, const struct sigaction *action, struct sigactio
 	return -1;
 }
 
-/* A signal is the program's again when the program itself sets what is to be done: so the handler
- * may stay where it is. */
+/* A handler that is set already may stay: it goes when the program itself sets an action for the
+ * signal. */
 __attribute__((visibility("default"))) void ps_preload_hear(collect_handler *handler,
                                                             uint64_t numbers)
 {
@@ -83,7 +84,8 @@ __attribute__((visibility("default"))) int ps_preload_is_default(int number)
 	return number > 0 && number < HIGHEST && atomic_load(&asked_numbers) >> number & 1;
 }
 
-/* The program sets what is to be done. True: the own handler takes the place of SIG_DFL. */
+/* Notes that the program sets an action. True if it is SIG_DFL and our own handler takes its
+ * place. */
 static bool signals_note(int number, collect_handler *handler)
 {
 	if (!signals_are_heard(number))
@@ -149,7 +151,8 @@ static collect_handler *signals_set(_Atomic(signal_call *) *real, int number,
 	return signals_is_own(before) ? SIG_DFL : before;
 }
 
-/* A handler of System V is taken away by the first of two signals. */
+/* The kernel resets a System V handler at its first signal, so our own handler is set by signal
+ * instead. */
 static collect_handler *signals_set_sysv(int number, collect_handler *handler)
 {
 	return signals_set(handler == SIG_DFL ? &real_signal : &real_sysv_signal, number, handler);

@@ -11,13 +11,13 @@
 
 typedef void collect_handler(int number);
 
-/* The collector's handler, and the signals that get it where the program sets SIG_DFL: bit N of
- * numbers is signal N. The handler stays hidden, also after a call with no signals. NULL where the
- * library is not preloaded. */
+/* Sets the collector's handler, and the signals for which it replaces SIG_DFL when the program sets
+ * that: bit N of numbers is signal N. The handler stays hidden, also after a call with no signals.
+ * NULL where the library is not preloaded. */
 __attribute__((weak, visibility("default"))) void ps_preload_hear(collect_handler *handler,
                                                                   uint64_t numbers);
 
-/* Has the program itself set SIG_DFL for the signal since? NULL as above. */
+/* True if the program itself has set SIG_DFL for the signal since. NULL as above. */
 __attribute__((weak, visibility("default"))) int ps_preload_is_default(int number);
 
 /* The C library's sigaction, which hides nothing. NULL as above. */

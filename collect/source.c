@@ -15,8 +15,8 @@
 
 #define MOST_COMMAND_BYTES 4096
 
-/* The words of the command line, as the kernel has them: each ends with a 0. The process has none
- * any more where main has called pthread_exit; its other threads do. */
+/* Adds the words of the command line, as the kernel has them: each ends with a 0. After main has
+ * called pthread_exit the process has no command line any more, but its other threads have. */
 static void source_add_command(struct ps__buffer *out)
 {
 	char words[MOST_COMMAND_BYTES];
@@ -81,8 +81,8 @@ static int metrics_keep(const char *name, void *context)
 	return ps__metric_is_assumed(name) ? 0 : collect_metrics_add(context, name);
 }
 
-/* The user's own metrics, once in a process. perfsage stat complains of a file that is wrong; the
- * program's output is its own. */
+/* Loads the user's own metrics, once in a process. An error is not shown, because the program's
+ * output is its own; perfsage stat complains of a wrong file. */
 static void metrics_load(void)
 {
 	static atomic_flag is_loaded = ATOMIC_FLAG_INIT;

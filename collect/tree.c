@@ -12,7 +12,8 @@
 
 #define MOST_LISTED 10 /* names of regions in a sentence */
 
-/* The names between slashes; a backslash stands before one within a name. */
+/* Counts the names between slashes; a slash within a name has a backslash
+ * before it. */
 static size_t tree_count_names(const char *wanted)
 {
 	size_t count = 1;
@@ -26,7 +27,7 @@ static size_t tree_count_names(const char *wanted)
 	return count;
 }
 
-/* Only its last names are looked at: a path may be very deep. */
+/* Compares only the path's last names: a path may be very deep. */
 static bool tree_ends_in(const struct ps_path *path, const char *wanted)
 {
 	struct ps__buffer names = {0};

@@ -9,7 +9,7 @@
 #include <perfsage/export.h>
 #include <stdio.h>
 
-/* A report writes this beside the counts. */
+/* What a report writes beside the counts. */
 struct collect_run {
 	const char *const *metrics;
 	size_t metric_count;
@@ -19,9 +19,10 @@ struct collect_run {
 };
 
 /*
- * Writes the tree of each path whose last names are one of settings->regions, as ps_paths_export
- * writes them in CSV, with the regions in it: in text one below the other, in JSON a line for each,
- * in CSV with a column "path". Text says for which name there is none. PS_ESYS, PS_ENOMEM.
+ * Writes the tree of each path that ends in one of settings->regions, with the regions in it. Names
+ * are as ps_paths_export writes them in CSV. Text has the trees one below the other, JSON a line
+ * for each, CSV a column "path". Text also says for which name there is no path. PS_ESYS,
+ * PS_ENOMEM.
  */
 int collect_tree_write(const struct collect_report *report, const struct collect_run *run,
                        FILE *stream);

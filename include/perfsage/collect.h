@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /**
- * Counts the marks of this process from now on, and the calling thread.
+ * Counts the marks of this process, and the calling thread, from now on.
  *
  * The report is written when the process ends by exit() or by returning from
  * main. With PERFSAGE_FLUSH there are also interim reports (ps_collect(3)). A child
@@ -44,8 +44,8 @@ PS_PUBLIC int ps_collect_start(void);
  * Writes the report, and stops counting.
  *
  * The report has the same counts of other threads as ps_paths_create(). If nothing is being
- * counted, the call does nothing; and so it does where the preloaded library has begun, and
- * ps_collect_start() was refused.
+ * counted, the call does nothing. It also does nothing if the preloaded library began to count, so
+ * that ps_collect_start() was refused.
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why

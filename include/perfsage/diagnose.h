@@ -92,7 +92,7 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  * context - handed through to visit
  *
  * Returns PS_OK if all requested events can be counted, by themselves and
- * together, and hwloc's variables name no tree or a tree that can be loaded.
+ * together, and if hwloc's variables name no tree, or a tree that can be loaded.
  *
  * Errors:
  *   PS_EINVAL - visit is NULL, options has a wrong size, an event name is NULL,

@@ -68,9 +68,9 @@ struct ps_hooks {
 	struct {
 		int (*pipe)(int ends[2], int flags); /* pipe2 */
 		ssize_t (*write)(int fd, const void *buffer, size_t size_bytes);
-		/* to see whether a descriptor still belongs to that pipe */
+		/* shows whether a descriptor still belongs to that pipe */
 		int (*fstat)(int fd, struct stat *status);
-	} wake; /* what wakes a thread that polls */
+	} wake; /* calls that wake a thread which polls */
 
 	int (*bpf)(int command, union bpf_attr *attr, size_t size_bytes); /* bpf(2) */
 };

@@ -18,7 +18,7 @@ enum ps_status {
 	PS_STATUS_SCALED,
 	/* Enabled, but never on the hardware: the value is unknown, not 0 */
 	PS_STATUS_NEVER_SCHEDULED,
-	/* Not by this machine, kind of core, permission or a PAPI set's domain: unknown */
+	/* Not counted here, by the machine, kind of core, permission or PAPI's domain: unknown */
 	PS_STATUS_NOT_SUPPORTED,
 	PS_STATUS_INCOMPLETE /* a lower bound: see ps_value(3) */
 };
@@ -44,10 +44,10 @@ enum ps_value_flag {
 	PS_VALUE_ENDED = 1 << 3,     /* the counted task has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
 	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution can differ */
-	PS_VALUE_SATURATED = 1 << 8, /* beyond 64 bits: the largest (or least) number */
+	PS_VALUE_SATURATED = 1 << 8, /* too large for 64 bits: the largest (or least) number */
 	PS_VALUE_SAMPLED =
-	    1 << 9, /* an estimate: of regions' visits that were counted, or samples */
-	PS_VALUE_PAUSED = 1 << 10 /* left out while it was paused: ps_eventset_pause_event */
+	    1 << 9, /* an estimate, from the visits that were counted, or from samples */
+	PS_VALUE_PAUSED = 1 << 10 /* counts nothing in its pauses: ps_eventset_pause_event */
 };
 
 /**
