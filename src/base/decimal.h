@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As snprintf of "%.17g" in the C locale: all digits. -1 for lack of memory. */
+/* Formats as snprintf with "%.17g" in the C locale: all digits. Returns 0, or -1 if out of
+ * memory. */
 static inline int ps__decimal_format(char *text, size_t size_bytes, double number)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -22,7 +23,7 @@ static inline int ps__decimal_format(char *text, size_t size_bytes, double numbe
 	return 0;
 }
 
-/* As strtod in the C locale; NaN, with *end at the text, for lack of memory. */
+/* Parses as strtod in the C locale. If out of memory, returns NaN, with *end at the text. */
 static inline double ps__decimal_parse(const char *text, char **end)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A decimal number at *text, which is moved past it; -1 if there is none or it
- * is too large. */
+/* Reads a decimal number at *text, and moves *text past it; -1 if there is none
+ * or it is too large. */
 static int list_parse_number(const char **text)
 {
 	char *end;

@@ -13,7 +13,7 @@
 /* In the order in which a thread may take them. */
 enum ps__lock {
 	PS__LOCK_COLLECT, /* the collector: collect/collect.c */
-	PS__LOCK_MARKS,   /* the marks' names, and who listens: region/marks.c */
+	PS__LOCK_MARKS,   /* the marks' names, and their listener: region/marks.c */
 	PS__LOCK_METRICS, /* metrics that the program defines: analysis/metric_define.c */
 	PS__LOCK_PFM,     /* libpfm4, which no two threads may use at once: event/pfm.c */
 	PS__LOCK_HWLOC,   /* hwloc, while it works: topology/import.c */

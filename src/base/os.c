@@ -136,7 +136,7 @@ static int real_getrusage(int who, struct rusage *usage)
 	return getrusage((__rusage_who_t)who, usage);
 }
 
-/* Not the C library's, which is a cancellation point. */
+/* Makes the system call itself: the C library's poll is a cancellation point. */
 static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 #ifdef __LP64__
@@ -159,7 +159,7 @@ static int real_fstat(int fd, struct stat *status)
 	return fstat(fd, status);
 }
 
-/* Not the C library's, which is a cancellation point. */
+/* Makes the system call itself: the C library's write is a cancellation point. */
 static ssize_t real_write(int fd, const void *buffer, size_t size_bytes)
 {
 	return syscall(SYS_write, fd, buffer, size_bytes);
