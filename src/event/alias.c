@@ -45,8 +45,8 @@ static int alias_apply_file_term(struct ps__pmu_query *query, const struct ps__t
 	return code == PS__NOT_HERE ? ps__pmu_fail_term(query, term) : code;
 }
 
-/* A factor such as 2.3283064365386962890625e-10, with a decimal point whatever
- * the user's language is. */
+/* Reads a factor such as 2.3283064365386962890625e-10, with a decimal point
+ * whatever the user's language is. */
 static bool alias_parse_scale(const char *text, double *out)
 {
 	char *end;

@@ -19,7 +19,7 @@ static int breakpoint_fail_syntax(const char *name, const char *at, const char *
 	    name, what, PS__POSITION(name, at));
 }
 
-/* A number as C writes it, but not a negative one. */
+/* Reads a number as C writes it, but not a negative one. */
 static bool breakpoint_parse_number(const char **text, unsigned long long *out)
 {
 	char *end;

@@ -69,7 +69,7 @@ static int cache_match(const char *const table[][SPELLINGS], int rows, const cha
 	return found;
 }
 
-/* One "-load" or "-misses"; each kind may come once. */
+/* Matches one "-load" or "-misses"; each kind may come once. */
 static bool cache_match_detail(const char **at, int *operation, int *result)
 {
 	if (**at != '-')

@@ -135,7 +135,7 @@ int ps__run_time_refuse(const struct ps__event *event);
  * brace. */
 int ps__event_split(const char *list, const char **rest, const char **name, size_t *length);
 
-/* For sentences: what each modifier means. modifiers.c has the letters. */
+/* The meaning of each modifier, for sentences. modifiers.c has the letters. */
 #define PS__MODIFIERS \
 	"u (user), k (kernel), h (hypervisor), G (guest), H (host), I (not idle), D (pinned)"
 

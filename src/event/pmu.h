@@ -86,7 +86,7 @@ int ps__pmu_alias_apply(struct ps__pmu_query *query, const struct ps__term *term
 /* Applies one term that has a format, or that all PMUs know (config=...);
  * PS__NOT_HERE if it has none. */
 int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
-/* Fails, naming the term, where it stands, and what the PMU has. */
+/* Fails with a sentence that names the term, its position, and the terms and events of the PMU. */
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
 /* probe.c: the PMUs uprobe and kprobe. True for their names. ps__probe_find_end returns the slash
