@@ -310,7 +310,7 @@ static void aggregate_retire(struct ps_topology *topology, struct ps__recording 
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
-/* False for a destroyed topology, of which nobody asks totals; and in a forked
+/* False for a destroyed topology, whose totals nobody asks for; and in a forked
  * child, where the lock's holder may be a thread that doesn't exist. */
 static bool aggregate_try_lock(struct ps_topology *topology)
 {

@@ -55,7 +55,7 @@ const char *ps__topology_shown_name(const struct ps_topology *topology, const ch
 
 	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
 	     recording = recording->next) {
-		/* A name that is shown is never another event's. */
+		/* A shown name never means another event. */
 		if (ps__recording_find(recording, event) >= 0)
 			return NULL;
 		for (size_t index = 0; index < recording->columns; index++) {
@@ -215,7 +215,7 @@ bool ps__recording_value(const struct ps__history *history, size_t row, size_t c
 	                        ps__history_row_of(history, ps__history_chunk(history, row), row),
 	                        column, out);
 }
-/* One attempt at the newest part in one history. */
+/* Tries once to load the newest part in one history. */
 PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__column *column,
                             struct cell *out)
 {

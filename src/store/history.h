@@ -35,8 +35,7 @@ struct ps__chunk {
 	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
 };
 
-/* Where chunks come from: extents of populated pages. Used by the writer
- * alone. */
+/* The source of chunks: extents of populated pages. Used by the writer alone. */
 struct ps__pool {
 	struct ps__extent *extents; /* newest first */
 	struct ps__chunk *free;

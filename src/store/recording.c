@@ -164,9 +164,9 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 			goto attached;
 	}
 	/*
-	 * Readers that come by the recording look at the thread only after they
-	 * saw a row, whose count is released later; those that come by the
-	 * thread acquire what is stored below.
+	 * Readers that reach the history through the recording look at the thread only after they
+	 * saw a row, whose count is released later. Readers that reach it through the thread
+	 * acquire what is stored below.
 	 */
 	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);
