@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and starts each event that is asked for by itself, then all of them together. */
+/* Opens and starts each requested event by itself, then all of them together. */
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
