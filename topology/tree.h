@@ -55,8 +55,8 @@ struct ps_component {
 
 #define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
 
-/* A hardware thread. The histories that event sets keep for it are in a list
- * that only ever grows. */
+/* A hardware thread. The list of the histories that event sets keep for it grows until
+ * ps_topology_clear_readings. */
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
