@@ -18,7 +18,7 @@ struct collect_settings {
 	char *journal;
 	char *group;    /* the numbers that tell visits apart; NULL: none do */
 	char *rank;     /* that MPI gave; NULL: none */
-	char **regions; /* whose trees are to be shown; NULL: the table of all paths */
+	char **regions; /* regions whose trees are shown; NULL: the table of all paths */
 	size_t region_count;
 	enum ps_format format;
 	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
