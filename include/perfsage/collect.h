@@ -4,7 +4,7 @@
  * writes a report when the process ends.
  *
  * `perfsage stat --regions` and LD_PRELOAD=libperfsage-preload.so make these calls
- * in programs that know nothing of perfsage but <perfsage/marks.h>. A program that
+ * in programs that use only <perfsage/marks.h>. A program that
  * is linked with libperfsage, also statically, calls ps_collect_start itself. See
  * ps_collect(3) for the environment.
  */
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /**
- * Counts the marks of this process, and the calling thread, from now on.
+ * Counts the marks of this process from now on, and the calling thread.
  *
  * The report is written when the process ends by exit() or by returning from
  * main. With PERFSAGE_FLUSH there are also interim reports (ps_collect(3)). A child
@@ -44,8 +44,8 @@ PS_PUBLIC int ps_collect_start(void);
  * Writes the report, and stops counting.
  *
  * The report has the same counts of other threads as ps_paths_create(). If nothing is being
- * counted, the call does nothing. It also does nothing if the preloaded library began to count, so
- * that ps_collect_start() was refused.
+ * counted, the call does nothing. It also does nothing if the preloaded library has started the
+ * collector, so that ps_collect_start() was refused.
  *
  * Errors:
  *   PS_ESYS - the report can't be written; ps_error_detail() says why

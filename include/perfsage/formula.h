@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** A formula that was read. It never changes. */
+/** A parsed formula. It never changes. */
 struct ps_formula;
 
 /**
@@ -37,8 +37,8 @@ struct ps_formula;
 PS_PUBLIC int ps_formula_create(struct ps_formula **out, const char *text);
 
 /**
- * The index'th name in a formula, each once, in the order of the text; NULL
- * beyond the last.
+ * The name number `index` of a formula, from 0; NULL beyond the last. Each name
+ * has one number, in the order of the text.
  *
  * A name is an event ("cycles:u", "cpu/event=0x3c/"; \- of the text is given as -,
  * and @ as /), a number of the machine ("#num_cpus"), or a question
@@ -65,8 +65,8 @@ typedef int ps_formula_look_up(void *context, const char *name, double *number,
 /**
  * Computes a formula with numbers from anywhere.
  *
- * Only names that the evaluation needs are looked up: of "a if c else b" c and then
- * either a or b, or only c if c is not known.
+ * Only names that the evaluation needs are looked up. For "a if c else b" these are
+ * c and then either a or b, or only c if c is not known.
  *
  * formula - not changed: several threads can use it at the same time
  * look_up - is called for each needed name, each time that the name is needed

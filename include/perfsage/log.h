@@ -46,8 +46,8 @@ struct ps_log_field {
  * different names, and so have two fields. */
 struct ps_log_type {
 	size_t size;               /* sizeof(struct ps_log_type) */
-	const char *name;          /* of the type: "request" */
-	const char *const *points; /* their names: "begin", "end" */
+	const char *name;          /* the type's name: "request" */
+	const char *const *points; /* the points' names: "begin", "end" */
 	size_t point_count;        /* 1 to PS_LOG_MOST_POINTS */
 	const struct ps_log_field *fields;
 	size_t field_count; /* 0 to PS_LOG_MOST_FIELDS */
@@ -59,11 +59,11 @@ enum ps_log_flag {
 	                          that is open for writing nor another file is replaced */
 };
 
-/** How a log is made. All 0 but size: as without options. */
+/** How a log is made. If all members but size are 0, the log is as without options. */
 struct ps_log_options {
 	size_t size;         /* sizeof(struct ps_log_options) */
 	unsigned flags;      /* OR of enum ps_log_flag */
-	uint64_t ring_bytes; /* keep the newest records, in about so many bytes; 0: keep all */
+	uint64_t ring_bytes; /* keep the newest records that fit in about this size; 0: keep all */
 	size_t block_bytes;  /* the size of a block, which a stream takes at once; at most 64 MiB.
 	                        0: 256 KiB, less in a small ring, more on big machines */
 };

@@ -32,7 +32,7 @@ struct ps_log_info {
 	uint64_t dropped;
 };
 
-/** Is the end of the file there? */
+/** Whether the file has its end. */
 enum ps_log_end {
 	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote the file, and did not record the end */
 	PS_LOG_END_CLOSED,      /* the log was closed, and the file has all blocks */
@@ -45,8 +45,8 @@ enum ps_log_end {
 /** A record. Bits stand for points, and for fields, by index. */
 struct ps_log_record {
 	size_t size;     /* sizeof(struct ps_log_record), set by the caller */
-	size_t stream;   /* index */
-	uint64_t number; /* in its stream, from 0 */
+	size_t stream;   /* index of its stream */
+	uint64_t number; /* its number in the stream, from 0 */
 	uint32_t points; /* points that were taken for this record; others keep their values */
 	uint32_t fields; /* fields that were set for this record; others keep their values */
 };
@@ -63,8 +63,8 @@ struct ps_log_value {
 /** A point of the previous record of the same stream: point | PS_LOG_PREVIOUS. */
 #define PS_LOG_PREVIOUS 0x10000u
 
-/** The moment at which the stream's set began to count for snapshots; an interval's `from` alone.
- */
+/** The moment at which the stream's set began to count for snapshots. Only for an interval's
+ * `from`. */
 #define PS_LOG_START 0x20000u
 
 /**
@@ -84,7 +84,8 @@ struct ps_log_value {
  */
 PS_PUBLIC int ps_log_open(struct ps_log_reader **out, const char *path);
 
-/** The topology of the machine where the log was written; lives as the reader. NULL for NULL. */
+/** The topology of the machine where the log was written; NULL for NULL. It lives as long as the
+ * reader. */
 PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
 
 /** Counts the streams that have a block in the file. A stream of a ring is not counted if all its
@@ -111,13 +112,16 @@ PS_PUBLIC enum ps_log_end ps_log_end(const struct ps_log_reader *reader);
 PS_PUBLIC int ps_log_describe(const struct ps_log_reader *reader, size_t stream,
                               struct ps_log_info *info);
 
-/** The name of an event; NULL if there is no such stream or event. Lives as the reader. */
+/** The name of an event; NULL if there is no such stream or event. Lives as long as the
+ * reader. */
 PS_PUBLIC const char *ps_log_event_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
-/** The name of a point; NULL if there is no such stream or point. Lives as the reader. */
+/** The name of a point; NULL if there is no such stream or point. Lives as long as the
+ * reader. */
 PS_PUBLIC const char *ps_log_point_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
-/** The name of a field; NULL if there is no such stream or field. Lives as the reader. */
+/** The name of a field; NULL if there is no such stream or field. Lives as long as the
+ * reader. */
 PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
                                         size_t index);
 
@@ -169,7 +173,7 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
  *     it; NULL: on all
  * values - receives a value for each event of the stream, with the time of `to`;
  *     untouched on failure
- * count - of the array
+ * count - the size of the array
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL, or there is no such point

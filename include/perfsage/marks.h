@@ -31,11 +31,11 @@ extern "C" {
 
 struct ps_marks_listener;
 
-/** A region as the listener knows it: the first member of a struct of its own. It lives as long as
- * the process. */
+/** A region, as the listener keeps it: the first member of a struct of the listener. It lives as
+ * long as the process. */
 struct ps_mark_region {
 	const struct ps_marks_listener *listener;
-	const char *name; /* as define was given it: a mark compares its name at each visit */
+	const char *name; /* as define was given it; a mark compares its own name with it */
 };
 
 /**
@@ -47,29 +47,29 @@ struct ps_mark_region {
  * a path or a thread for the first time: ps_marks(3) names the conditions for a mark in a handler.
  */
 struct ps_marks_listener {
-	size_t size; /* of this struct: it grows at its end */
-	/* Finds or makes a region. NULL: the mark isn't heard; asked again at the next mark. It is
-	 * asked when a mark is heard for the first time, or has another name than at its last
-	 * visit.
-	 */
+	size_t size; /* of this struct; later versions add members at the end */
+	/* Finds or makes a region. It is called when a mark is heard for the first time, or has
+	 * another name than at its last visit. If it returns NULL, the mark isn't heard, and
+	 * define is called again at the next visit. */
 	struct ps_mark_region *(*define)(const char *name);
 	void (*enter)(struct ps_mark_region *region);
 	void (*leave)(struct ps_mark_region *region);
-	/* PS_MARK_VALUE: a region stands for its name. NULL: values aren't heard. */
+	/* Receives the number of a PS_MARK_VALUE. named is what define returned for the number's
+	 * name. The pointer is NULL if numbers aren't heard. */
 	void (*value)(struct ps_mark_region *named, int64_t value);
 };
 
 /* The macros below use these. Names with two underscores are no interface. */
 struct ps__mark_visit {
-	struct ps_mark_region *region; /* that was entered; NULL: none */
+	struct ps_mark_region *region; /* the region that was entered; NULL: none */
 	int round;
 };
 
 #ifndef PERFSAGE_NO_MARKS
 
-/* The slot and its note: one of each per module, as both are in one comdat group. They are kept if
- * a mark is kept. It is defined only once where link-time optimization joins several files. The
- * place of the slot is relative to where it is written: no relocation is needed. */
+/* The slot and its note. A module has one of each, because both are in one comdat group. The linker
+ * keeps them if it keeps a mark. The .ifndef is for link-time optimization, which joins several
+ * files. The note holds the distance from itself to the slot, so that no relocation is needed. */
 __asm__(".ifndef ps_marks_slot\n"
         "\t.pushsection .data.ps_marks_slot,\"awG\",%progbits,ps_marks_slot,comdat\n"
         "\t.weak ps_marks_slot\n"
@@ -89,7 +89,7 @@ __asm__(".ifndef ps_marks_slot\n"
         ".endif\n");
 extern const struct ps_marks_listener *ps_marks_slot __attribute__((visibility("hidden")));
 
-/* A shared object that is loaded later tells a listener that is there already. */
+/* A shared object announces its slot to a listener that is active when the object is loaded. */
 #if defined(__PIC__) && !defined(__PIE__)
 extern void ps_marks_announce(const struct ps_marks_listener **slot)
     __attribute__((weak, visibility("default")));
@@ -100,8 +100,8 @@ static __attribute__((constructor, unused)) void ps__marks_loaded(void)
 }
 #endif
 
-/* The region of this name: the one that the call site found last, if it still has this name. A
- * function around a mark gives the mark another name at each call. */
+/* Returns the region of this name: the region that the call site found last, if it has this name. A
+ * mark inside a wrapper function can have another name at each call. */
 static __attribute__((cold, noinline, unused)) struct ps_mark_region *
 ps__mark_find(struct ps_mark_region **site, const struct ps_marks_listener *listener,
               const char *name)
@@ -144,7 +144,7 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
 		named->listener->value(named, value);
 }
 
-/* The region of this name, or NULL if nobody listens: then the name isn't evaluated. */
+/* The region of this name. If nobody listens, it is NULL, and the name isn't evaluated. */
 #define PS__MARK_FIND(name)                                                    \
 	__extension__({                                                        \
 		static struct ps_mark_region *ps__mark_site;                   \
@@ -190,7 +190,7 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * name - any expression that is a string. It is evaluated at each visit that is heard, and only
  *     then. It may change from visit to visit, as in a function around the marks
  *
- * break and continue leave the block alone: a loop around the block goes on.
+ * break and continue leave only the block: a loop around the block goes on.
  * return, goto and C++ exceptions also leave the region. pthread_cancel leaves the
  * region, in C with -fexceptions. After a longjmp out of the block, the region is
  * left when a region around it is left.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths: what the regions of a program counted (<perfsage/region.h>), as a tree
- * that stands still. See ps_paths(3).
+ * Paths: a copy of what was counted in the regions of a program
+ * (<perfsage/region.h>), as a tree. See ps_paths(3).
  */
 #ifndef PERFSAGE_PATHS_H
 #define PERFSAGE_PATHS_H
@@ -24,31 +24,33 @@ struct ps_paths;
 /** One of the paths; it lives as long as its ps_paths. */
 struct ps_path;
 
-/** In which part of a path. */
+/** Which part of a path a value is of. */
 enum ps_share {
-	PS_SHARE_EXCLUSIVE, /* in the innermost region itself */
-	PS_SHARE_INCLUSIVE  /* and in the regions inside it */
+	PS_SHARE_EXCLUSIVE, /* the innermost region itself */
+	PS_SHARE_INCLUSIVE  /* the innermost region, and the regions inside it */
 };
 
-/** Histogram: visits that took [2^n, 2^(n+1)) ns; the last one, all longer ones. */
+/** The number of classes of a histogram of times. Class n has the visits that took
+ * [2^n, 2^(n+1)) ns; the last class also has all longer visits. */
 #define PS_VISIT_TIMES 48
 
 /**
  * The visits of a path, of all threads together. Times are nanoseconds.
  *
- * The number of visits grows when a visit ends. Its time grows at each boundary:
+ * The number of visits grows when a visit ends. The times grow at each boundary:
  * where the thread enters or leaves a region, or its counts are asked for.
  */
 struct ps_visits {
 	size_t size;        /* sizeof(struct ps_visits), set by the caller */
 	uint64_t count;     /* visits that have ended */
-	uint64_t counted;   /* of these, so many were counted; less if the region is sampled */
-	uint64_t wall_ns;   /* exclusive: CLOCK_MONOTONIC in the region itself */
+	uint64_t counted;   /* visits that were counted; less than count if the region is sampled */
+	uint64_t wall_ns;   /* time in the region itself (exclusive), by CLOCK_MONOTONIC */
 	uint64_t on_cpu_ns; /* the part of wall_ns that the thread was on a CPU; see ps_paths(3) */
-	uint64_t inside_ns; /* in the regions inside it */
-	uint64_t shortest_ns; /* the shortest visit, with the regions inside it; UINT64_MAX: none */
-	uint64_t longest_ns;  /* the longest one; 0: none has ended */
-	uint64_t times[PS_VISIT_TIMES]; /* visits by their time, see PS_VISIT_TIMES */
+	uint64_t inside_ns; /* time in the regions inside it */
+	uint64_t shortest_ns; /* the shortest counted visit, with the regions inside it; UINT64_MAX:
+	                         none */
+	uint64_t longest_ns;  /* the longest counted visit; 0: none */
+	uint64_t times[PS_VISIT_TIMES]; /* counted visits by their time, see PS_VISIT_TIMES */
 };
 
 /**
@@ -73,7 +75,7 @@ struct ps_mark_value {
  *
  * Cost: for each other thread a copy of its paths, and four system calls for
  * each group and hardware thread where it is counted. Meanwhile no thread can
- * begin or end to be counted.
+ * start or stop being counted.
  *
  * out - receives the paths; release them with ps_paths_destroy
  * profile - from ps_profile_create
@@ -142,7 +144,7 @@ PS_PUBLIC const struct ps_path *ps_path_find(const struct ps_path *from, const c
  *
  * path - of ps_paths
  * component - of the profile's topology
- * event - a name that the model's events have
+ * event - the name of one of the model's events
  * out - receives the value; its timestamp is that of the last boundary
  *
  * Errors:
@@ -187,9 +189,10 @@ PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_compone
 PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
 
 /**
- * The name of numbers that were given (ps_region_add_value, PS_MARK_VALUE).
+ * One of the names under which numbers were given (ps_region_add_value,
+ * PS_MARK_VALUE).
  *
- * index - 0 is the first name of all paths together
+ * index - from 0; the names of all paths together, each once
  *
  * Returns NULL beyond the last, or if paths is NULL.
  */

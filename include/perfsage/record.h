@@ -95,7 +95,7 @@ struct ps_record_counts {
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	const void *at;
-	size_t count; /* of a group: its events; else 1 */
+	size_t count; /* number of the group's events; 1 without a group */
 };
 
 /** One of the counts. */
@@ -126,12 +126,13 @@ struct ps_record_branch {
 
 /** Registers; ps_record_register reads them. */
 struct ps_record_registers {
-	uint64_t abi;  /* PERF_SAMPLE_REGS_ABI_; 0: none were there, and values are empty */
-	uint64_t mask; /* of the registers, by the kernel's numbers (asm/perf_regs.h) */
+	uint64_t abi;  /* PERF_SAMPLE_REGS_ABI_; 0: there are no registers, and values is empty */
+	uint64_t mask; /* which registers, by the kernel's numbers (asm/perf_regs.h) */
 	struct ps_record_words values; /* in the order of the mask's bits */
 };
 
-/** The fields of samples. READ has counts, CGROUP cgroup, CALLCHAIN_DEFERRED callchain. */
+/** The fields of samples. Three other types use one of them each: READ uses counts, CGROUP uses
+ * cgroup, and CALLCHAIN_DEFERRED uses callchain. */
 struct ps_record_sample {
 	struct ps_record_counts counts;
 	struct ps_record_words callchain;
@@ -141,7 +142,8 @@ struct ps_record_sample {
 	struct ps_record_bytes user_stack;
 	uint64_t user_stack_used; /* bytes of user_stack that hold something */
 	struct ps_record_bytes aux;
-	uint64_t weight; /* with WEIGHT_STRUCT 32 bits, and above them 16 and 16 */
+	uint64_t weight; /* with WEIGHT_STRUCT three numbers: the lowest 32 bits, the next 16, and
+	                    the top 16 */
 	uint64_t data_src, transaction, phys_addr, cgroup;
 	uint64_t data_page_size, code_page_size; /* bytes */
 };
@@ -160,7 +162,7 @@ struct ps_record_mapping {
 	uint64_t offset; /* in the file, bytes */
 	uint64_t inode, inode_generation;
 	uint32_t device_major, device_minor;
-	uint32_t protection, flags; /* of mmap(2); MMAP2 alone */
+	uint32_t protection, flags; /* those of mmap(2); only in MMAP2 */
 	struct ps_record_bytes build_id;
 };
 
@@ -192,13 +194,13 @@ struct ps_record_poke {
 	struct ps_record_bytes before, after;
 };
 
-/** The members of one type each. */
+/** The members that only some types have. */
 union ps_record_body {
 	struct ps_record_mapping mapping; /* MMAP, MMAP2 */
 	struct ps_record_task other;      /* FORK, EXIT, SWITCH_CPU_WIDE */
-	uint64_t lost;                    /* LOST: how many records; LOST_SAMPLES: samples */
-	struct ps_record_aux aux;         /* AUX */
-	/* NAMESPACES: pairs of device and inode, so twice as many words; the kernel's order */
+	uint64_t lost; /* number of lost records (LOST), or lost samples (LOST_SAMPLES) */
+	struct ps_record_aux aux; /* AUX */
+	/* NAMESPACES: two words for each namespace, device and inode, in the kernel's order */
 	struct ps_record_words namespaces;
 	struct ps_record_symbol symbol; /* KSYMBOL */
 	struct ps_record_bpf bpf;       /* BPF_EVENT */
@@ -215,7 +217,7 @@ union ps_record_body {
  * new task. If the record itself has no such value, the value is that of its sample_id.
  */
 struct ps_record {
-	uint32_t type; /* of enum ps_record_type, or a number that isn't known yet */
+	uint32_t type; /* of enum ps_record_type, or of a type that the library doesn't know */
 	uint16_t misc; /* the kernel's PERF_RECORD_MISC_ bits */
 	uint16_t is_swapped;
 	const void *bytes; /* the whole record, with its header */
@@ -254,7 +256,7 @@ struct ps_record_config {
  * kernel's (below 64), the record also gives its sample_id, if it has one.
  *
  * config - the fields that the event was opened with
- * bytes - where the record begins; at any address
+ * bytes - where the record begins; need not be aligned
  * size - bytes that may be read there
  * out - receives the record; untouched on failure
  *
@@ -270,8 +272,8 @@ PS_PUBLIC int ps_record_parse(const struct ps_record_config *config, const void 
                               struct ps_record *out);
 
 /**
- * The size of the record that begins at bytes, by its header alone: to go on behind a damaged
- * record.
+ * The size of the record that begins at bytes, as its header gives it. With this size the caller
+ * can skip a damaged record.
  *
  * config - for the byte order
  * size - bytes that may be read there

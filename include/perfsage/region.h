@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions: what was counted, not only where.
+ * Regions: counts of named pieces of a program's work.
  *
  * A profile counts the threads of the process, each by an event set of its own.
  * A region is a named piece of the program's work. The regions that are open in
@@ -9,9 +9,9 @@
  * region, on the hardware threads where the event set's attribution puts it. So
  * counts are kept exclusively, by path and hardware thread; those outside any
  * region belong to the root path. The sum over all paths is what the event sets
- * counted. The topology's tree shows the same totals of threads that have
- * ended, or have called ps_profile_leave; of others it shows less. Numbers that
- * the program gives are summed by path and name.
+ * counted. For threads that have ended, or have called ps_profile_leave, the
+ * topology's tree shows the same totals; for other threads it shows less.
+ * Numbers that the program gives are summed by path and name.
  *
  * The idea of a calling-context tree of marked regions is that of TAU and
  * Caliper, and of LIKWID's marker API. See ps_region(3).
@@ -30,15 +30,16 @@ extern "C" {
 /** A named region of a profile. It lives as long as the profile. */
 struct ps_region;
 
-/** The faults of a profile: it could not keep these as it should. */
+/** Numbers of what went wrong in a profile. */
 struct ps_profile_faults {
-	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
-	uint64_t unmatched;  /* calls and marks that should leave a region that wasn't open */
-	uint64_t crossed;    /* that should leave a region while another region was innermost */
+	size_t size;        /* sizeof(struct ps_profile_faults), set by the caller */
+	uint64_t unmatched; /* calls and marks that should leave a region that wasn't open */
+	/* Calls and marks that should leave an open region that wasn't the innermost one */
+	uint64_t crossed;
 	uint64_t left_open;  /* regions that were open at a thread's end or at ps_profile_leave */
 	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
-	/* Boundaries without a reading; what found no memory; marks without a name; visits that
-	   could not be reported */
+	/* Boundaries without a reading, or cut short by a jump out of a signal handler; requests
+	   that found no memory; marks without a name; visits that could not be reported */
 	uint64_t failed;
 	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
@@ -124,7 +125,7 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
  * n - the number of events
  *
  * Errors:
- *   PS_EINVAL - an argument is NULL, or n is another number
+ *   PS_EINVAL - an argument is NULL, or n is not the number of events
  *   PS_ESYS - as for ps_read
  *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
  *
@@ -160,15 +161,16 @@ PS_PUBLIC int ps_profile_keep_threads(struct ps_profile *profile);
  * room - the number of elements of tids
  * count - receives the number of threads, which can be more than room
  *
- * Errors: those of ps_profile_keep_threads; PS_EINVAL also for a NULL of the
- * others.
+ * Errors: those of ps_profile_keep_threads. Besides:
+ *   PS_EINVAL - count is NULL, or tids is NULL and room isn't 0
  */
 PS_PUBLIC int ps_profile_threads(struct ps_profile *profile, pid_t *tids, size_t room,
                                  size_t *count);
 
 /**
- * Hears the marks of this process (<perfsage/marks.h>): from now on the marks are
- * visits of the profile's regions, and numbers of ps_region_add_value.
+ * Hears the marks of this process (<perfsage/marks.h>): from now on a marked
+ * visit is a visit of the profile's region of that name, and a marked number is
+ * added as by ps_region_add_value.
  *
  * profile - from ps_profile_create. A second call does nothing. ps_profile_destroy
  *     ends the listening: no other thread is allowed to be at a mark then
@@ -189,10 +191,10 @@ PS_PUBLIC int ps_profile_listen(struct ps_profile *profile);
 struct ps_marks_listener;
 
 /**
- * For <perfsage/marks.h>: a shared object with marks was loaded. Its
- * constructor calls it; programs don't.
+ * Tells the listener that a shared object with marks was loaded. The constructor
+ * in <perfsage/marks.h> makes this call; programs don't.
  *
- * slot - of the shared object; filled if a profile listens. NULL does nothing
+ * slot - of the shared object; filled if there is a listener. NULL does nothing
  */
 PS_PUBLIC void ps_marks_announce(const struct ps_marks_listener **slot);
 
@@ -203,20 +205,21 @@ PS_PUBLIC void ps_marks_announce(const struct ps_marks_listener **slot);
  * name - of the number (ps_region_add_value, PS_MARK_VALUE); copied
  *
  * From now on a number, 3 for example, moves the visit of the innermost region,
- * "smooth", to the path "smooth[name=3]", with what it counted since its last
- * boundary. Another number in the same visit is a boundary. These numbers are in
- * no sum, unless they are given outside any region.
+ * "smooth", to the path "smooth[name=3]", together with the counts since its last
+ * boundary. A different number in the same visit makes a boundary. These numbers
+ * are not added up, unless they are given outside any region.
  *
  * Errors:
  *   PS_ECNFLCT - the profile has another such name already
  *   as ps_region_define
  *
- * Any thread may call it at any time. Each number is a path: they should be few.
+ * Any thread may call it at any time. Each different number makes a path: there
+ * should be few of them.
  */
 PS_PUBLIC int ps_profile_set_group(struct ps_profile *profile, const char *name);
 
 /**
- * Tells what went wrong, of all threads until now.
+ * Tells what went wrong in all threads until now.
  *
  * profile - from ps_profile_create
  * out - its size is set by the caller
@@ -232,7 +235,7 @@ PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_fa
 /**
  * Defines a region, or finds it if it is defined already.
  *
- * out - receives the region; the profile's
+ * out - receives the region, which belongs to the profile
  * profile - from ps_profile_create
  * name - any bytes but 0; copied. "" is the name of the root path and refused
  *
@@ -242,8 +245,8 @@ PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_fa
  *   PS_ECLOST - in a child of fork()
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *
- * Any thread may call it at any time. It takes a lock and hashes the name: a
- * call site does that once.
+ * Any thread may call it at any time. It takes a lock and hashes the name: call
+ * it once for each call site, and keep the region.
  */
 PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profile,
                                const char *name);
@@ -262,14 +265,14 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  *   PS_ECLOST - in a child of fork(): create a profile there. Elsewhere the
  *       region is open: see below
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
- *   PS_ENOMEM - out of memory for a path, or for the counts up to here: those
- *       come at a later boundary
+ *   PS_ENOMEM - out of memory for a path, or for the counts up to here: these
+ *       counts are added at a later boundary
  *   as ps_profile_join, if the thread could not be counted: this call fails in
  *       the thread from then on, until ps_profile_join counts the thread
  *
  * Errors after which the region is open:
- *   as ps_read, but PS_ENOMEM - the counts up to here come at the next boundary
- *       that succeeds, and belong to the region that was innermost until then
+ *   as ps_read, except PS_ENOMEM - the counts up to here are added at the next
+ *       boundary that succeeds, to the region that was innermost until then
  *   PS_ECLOST - not in a child: the program has closed the thread's descriptors
  *
  * ps_region_level tells after any error how many regions are open.
@@ -280,7 +283,7 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
 PS_PUBLIC int ps_region_enter(struct ps_region *region);
 
 /**
- * Ends a visit: of the calling thread's innermost region.
+ * Ends the visit of the calling thread's innermost region.
  *
  * region - the one that was entered last
  *
@@ -297,13 +300,13 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
 PS_PUBLIC int ps_region_leave(struct ps_region *region);
 
 /**
- * Gives a number: adds it to the sum of its name in the calling thread's path.
+ * Adds a number to the sum of its name in the calling thread's path.
  *
  * named - from ps_region_define: the number's name. It is not visited
  * value - the number
  *
- * Counts the calling thread from now on, as ps_profile_join does. The name of
- * ps_profile_set_group tells visits apart instead.
+ * Counts the calling thread from now on, as ps_profile_join does. If the name is
+ * that of ps_profile_set_group, the number tells visits apart instead.
  *
  * Errors after which the number is lost:
  *   PS_EINVAL - named is NULL
@@ -320,16 +323,16 @@ PS_PUBLIC int ps_region_leave(struct ps_region *region);
 PS_PUBLIC int ps_region_add_value(struct ps_region *named, int64_t value);
 
 /**
- * The number of regions that are open in the calling thread. 0 for NULL.
+ * Returns the number of regions that are open in the calling thread; 0 for NULL.
  */
 PS_PUBLIC size_t ps_region_level(const struct ps_profile *profile);
 
 /**
- * Leaves the innermost regions until so many are open: after a longjmp.
+ * Leaves the innermost regions until only `level` regions are open, for example
+ * after a longjmp.
  *
  * profile - from ps_profile_create
- * level - from ps_region_level; a number that isn't lower than it is now does
- *     nothing
+ * level - from ps_region_level; nothing is left if no more regions are open
  *
  * Errors:
  *   as ps_region_leave

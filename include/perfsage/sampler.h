@@ -200,7 +200,7 @@ PS_PUBLIC int ps_sampler_fd(const struct ps_sampler *sampler);
  */
 PS_PUBLIC uint64_t ps_sampler_lost(const struct ps_sampler *sampler);
 
-/** Records that were damaged, and skipped. sampler - NULL gives 0 */
+/** The number of records that were damaged, and skipped. sampler - NULL gives 0 */
 PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 
 /**
@@ -228,7 +228,7 @@ PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_coun
  *
  * out - receives the counts, in the order of ps_sampler_add, the sampler's event first; untouched
  *     on failure. Only the sampler's event writes records, and has a `lost` above 0
- * count - the places in out: 1, and 1 for each event that was added
+ * count - the size of the array: 1, and 1 for each event that was added
  *
  * Errors; those of ps_sampler_read and:
  *   PS_EINVAL - count is not the number of events in the group

@@ -64,7 +64,7 @@ struct ps_session_record {
  */
 typedef void ps_session_hear(void *context, const struct ps_session_record *heard);
 
-/** Who hears the records; a function may be NULL. */
+/** The functions that hear the records; each may be NULL. */
 struct ps_listener {
 	size_t size;   /* sizeof(struct ps_listener), set by the caller */
 	void *context; /* given to each function */
@@ -74,7 +74,7 @@ struct ps_listener {
 	ps_session_hear *fork;
 	ps_session_hear *exit;
 	ps_session_hear *switched;   /* SWITCH */
-	ps_session_hear *lost;       /* LOST, LOST_SAMPLES: here is a hole */
+	ps_session_hear *lost;       /* LOST, LOST_SAMPLES: records are missing here */
 	ps_session_hear *other;      /* all other types */
 	void (*stop)(void *context); /* ps_session_run has read all, and returns */
 };
@@ -82,20 +82,20 @@ struct ps_listener {
 /** The options of a session. 0 is the default of each member. */
 struct ps_session_options {
 	size_t size;               /* sizeof(struct ps_session_options), set by the caller */
-	struct ps_component *root; /* a topology's: for `thread` and for sums; it must outlive
-	                              the session */
+	struct ps_component *root; /* a topology's root, for `thread` and for sums; it must
+	                              outlive the session */
 	const struct ps_listener *listener; /* copied */
 	uint32_t flags;                     /* of enum ps_session_flag */
 	enum ps_session_shortage shortage;
-	size_t descriptors; /* that the session may take; 0: half of the process's limit */
+	size_t descriptors; /* most that the session may take; 0: half of the process's limit */
 	size_t ring_bytes; /* of each ring; 0: 512 KiB for each CPU; 16 KiB if each event has one */
-	unsigned rounds;   /* looks at the list of threads; 0: 64 */
+	unsigned rounds;   /* how often the list of threads is read at most; 0: 64 */
 };
 
 /** The work of a session so far. */
 struct ps_session_stats {
 	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
-	uint64_t records; /* that were read, also LOST; without damaged and unassigned records */
+	uint64_t records; /* that were read, with LOST; without damaged and unassigned records */
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
@@ -106,9 +106,10 @@ struct ps_session_stats {
 	/* Samples with the id of another session's or sampler's event, if several events of this
 	 * session can have written them: neither given to the listener nor in a sum */
 	uint64_t unassigned;
-	size_t threads; /* whose events were opened; other threads inherit the events */
+	/* Threads for which events were opened; other threads inherit the events */
+	size_t threads;
 	size_t rings;
-	size_t descriptors; /* that the session has */
+	size_t descriptors; /* number of descriptors that the session has open */
 };
 
 /**
@@ -130,10 +131,10 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
                                 const struct ps_session_options *options);
 
 /**
- * Adds an event. The session keeps a copy, which also gets inherit, the clock CLOCK_MONOTONIC,
- * sample_id_all, in sample_type IDENTIFIER, TID, TIME and CPU, with a frequency, or for a
- * tracepoint with a period of 1, PERIOD, too, and in read_format the two times and, if the kernel
- * has it, LOST.
+ * Adds an event. The session keeps a copy of the attr. In the copy it sets inherit, the clock
+ * CLOCK_MONOTONIC and sample_id_all. In sample_type it sets IDENTIFIER, TID, TIME and CPU; also
+ * PERIOD with a frequency, or for a tracepoint with a period of 1. In read_format it sets the two
+ * times and, if the kernel has it, LOST.
  *
  * attr - with a sample_period or a sample_freq; without either the event counts and writes no
  *     samples. A period of cpu-clock or task-clock is at least 10000 (nanoseconds), because the

@@ -61,7 +61,7 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  * component - what was counted on the hardware threads below it; NULL: on all
  * values - receives a value for each event, in the set's order, with the
  *     timestamp of `to`; untouched on failure
- * count - of the array: at least as many as the set has events
+ * count - the size of the array: at least the number of the set's events
  *
  * A value's attribution and flags cover more time than the interval: the attribution
  * is the weakest that the set's counts had on these hardware threads since the last
@@ -88,7 +88,7 @@ PS_PUBLIC int ps_snapshot_difference(const struct ps_eventset *set, const struct
                                      const struct ps_component *component, struct ps_value *values,
                                      size_t count);
 
-/** Frees a snapshot; NULL does nothing. Before or after its set. */
+/** Frees a snapshot, before or after its set is destroyed; NULL does nothing. */
 PS_PUBLIC void ps_snapshot_destroy(struct ps_snapshot *snapshot);
 
 #ifdef __cplusplus
