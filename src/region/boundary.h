@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A boundary of a visit. It is in the public calls themselves: behind the system call each return
- * to a caller is predicted wrongly (doc/measurements, "Regions"). */
+/* A boundary of a visit. The functions are inlined into the public calls: after a system call the
+ * CPU mispredicts each return to a caller (doc/measurements, "Regions"). */
 #ifndef PS_REGION_BOUNDARY_H
 #define PS_REGION_BOUNDARY_H
 
@@ -11,7 +11,8 @@
 
 /*
  * Adds the counts since the last boundary to a node, on the fast path. level: the visit that ends
- * with it; or NULL. On PS_OK all of it is done, and member->is_changing is for the caller to end.
+ * at this boundary, or NULL. After PS_OK member->is_changing is true, and the caller sets it to
+ * false. After any other result nothing was added.
  */
 PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *node,
                                   const struct ps__level *level, uint64_t *now_ns)
@@ -52,7 +53,7 @@ PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *no
 	return PS_OK;
 }
 
-/* As ps__member_boundary; node: the innermost that is counted. */
+/* Does the same as ps__member_boundary. node: that of the innermost counted region. */
 PS__INLINE int ps__boundary_make(struct ps__member *member, struct ps__node *node, uint64_t *now_ns)
 {
 	uint64_t fast_ns = 0;

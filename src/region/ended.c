@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps what ended threads leave. Their event sets are for threads that come: a set goes on in the
- * readings that it has made, so a profile takes memory for the threads that are there at one time,
- * not for each that ever was. The counts of one thread are kept by themselves only if the program
- * asked for it.
+ * Keeps the event sets and the counts of ended threads. A later thread goes on with the set of an
+ * ended thread, and with the readings that this set has made. So a profile takes memory for the
+ * threads that run at one time, not for each thread that ever ran. The counts of each single thread
+ * are kept only if the program asked for it.
  */
 #include "base/os.h"
 #include "eventset/parts.h"
@@ -13,7 +13,7 @@
 
 #include <perfsage/read.h>
 
-/* Without memory for its place in the list the set is destroyed: its readings stay all the same. */
+/* If there is no memory for a list element, the set is destroyed; its readings stay in the tree. */
 void ps__spare_put(struct ps_profile *profile, struct ps_eventset *set)
 {
 	struct ps__spare *spare = ps__os_calloc(1, sizeof *spare);
@@ -50,7 +50,8 @@ static int spare_clone(struct ps_profile *profile, struct ps_eventset **out)
 	return result == PS_OK ? ps_start(*out) : result;
 }
 
-/* A set with other groups than before would take the place of the earlier readings in totals. */
+/* A spare set that was opened in other groups than before is destroyed: in totals its readings
+ * would replace the earlier ones. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out)
 {
 	*out = spare_take(profile);
@@ -74,13 +75,13 @@ void ps__spare_free_all(struct ps_profile *profile)
 
 /* Counts by thread. */
 
-/* Numbers stand for addresses in the table. */
+/* The table's keys are pointers: a tid is cast to one. */
 static const void *ended_key(pid_t tid)
 {
 	return (const void *)(uintptr_t)tid;
 }
 
-static const char ended_tids; /* what the table's keys are of */
+static const char ended_tids; /* first key of all entries; the second one is the tid */
 
 struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid)
 {
@@ -106,7 +107,7 @@ static int ended_make(struct ps_profile *profile, const struct ps__member *membe
 	return 0;
 }
 
-/* The kernel gives a number again: those threads are added up. */
+/* The kernel can reuse a tid: the counts of threads with the same tid are added up. */
 int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add)
 {
 	const struct ps__ended_thread *thread = ps__ended_find(profile, member->tid);

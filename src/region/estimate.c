@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extrapolates what was counted of sampled regions.
+ * Extrapolates the counts of sampled regions.
  *
- * f of a path is the number of its visits that could have been counted, divided by the number of
- * visits that were. What was counted in the path and below it is multiplied by f. The other visits'
- * counts went to the path around it, and are taken off there: the sum of all paths stays what the
- * kernel counted.
- * Sampled regions may nest: below two of them, what was counted is multiplied by both factors.
+ * The factor f of a path is the number of its visits that could have been counted, divided by the
+ * number of its visits that were counted. The counts of the path and of the paths below it are
+ * multiplied by f. The counts of the other visits are in the path around it, and are subtracted
+ * there: so the sum of all paths stays what the kernel counted. Sampled regions may nest: counts
+ * below two of them are multiplied by both factors.
  *
- * A path that was sampled at several rates, or inside paths that were, comes here as several paths,
- * one for each combination of rates. Where one of these has no visit that was counted, the counted
- * visits of the others stand for its visits.
+ * A path that was sampled at several rates, or that is inside such paths, comes here as several raw
+ * paths, one for each combination of rates. If a raw path has no counted visit, the counted visits
+ * of the path's other raw paths stand for its visits.
  *
- * Processes are a sample, too (pool.c): f is then by the visits of those that counted some and of
- * those that counted none, and the latter's are added where these have their counts.
+ * Processes are a sample, too (pool.c): f is then the visits of all processes, divided by the
+ * visits of the processes that counted some. What is added for the processes that counted none goes
+ * to the hardware threads where these have their counts.
  */
 #include "region/paths.h"
 #include "region/profile.h"
@@ -21,13 +22,13 @@
 
 #include <math.h>
 
-/* Counts of one part of a raw path, `factor` times. */
+/* Returns a value of a raw path, multiplied by `factor`. */
 static struct ps_value estimate_value(const struct ps_value *raw, double factor)
 {
 	struct ps_value value = *raw;
 
 	value.value = llround((double)raw->value * factor);
-	/* The coverage is that of the visits, too. */
+	/* Only enabled_ns is multiplied: so the coverage shows the share of counted visits, too. */
 	value.enabled_ns = (uint64_t)llround((double)raw->enabled_ns * factor);
 	value.flags |= PS_VALUE_SAMPLED;
 	if (value.status == PS_STATUS_COUNTED)
@@ -35,7 +36,7 @@ static struct ps_value estimate_value(const struct ps_value *raw, double factor)
 	return value;
 }
 
-/* The part that is taken off the path around: no count of its own. */
+/* Returns what is subtracted from the path around, negative, without raw count and times. */
 static struct ps_value estimate_excess(const struct ps_value *raw, double factor)
 {
 	struct ps_value value = estimate_value(raw, -factor);
@@ -111,7 +112,8 @@ static void estimate_spread_event(const struct ps_path *raw, const struct ps_pat
 	}
 }
 
-/* The visits of other processes were where these have their counts in the path around. */
+/* Adds the counts for the visits of processes that counted none, on the hardware threads where
+ * these processes have their counts in the path around. Subtracts them there. */
 static int estimate_spread(const struct ps_path *raw, const struct ps_path *inner, double excess)
 {
 	if (!raw->parts)
@@ -127,7 +129,7 @@ static int estimate_spread(const struct ps_path *raw, const struct ps_path *inne
 	return 0;
 }
 
-/* Off a path around, which has some of the visits that were not counted. */
+/* Subtracts the counts of visits that were not counted from a path around, where they are. */
 static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, double excess)
 {
 	for (const struct ps__part *part = raw->parts; part; part = part->next) {
@@ -137,10 +139,11 @@ static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, d
 	return 0;
 }
 
-/* To its own path, and off each one around it that has some of the visits that were not counted. */
+/* Adds a raw path to its estimated path, and subtracts what is extrapolated from each path around
+ * it that contains visits which were not counted. */
 static int estimate_add(const struct ps_path *raw)
 {
-	double factor = 1; /* of the parts where they are */
+	double factor = 1; /* for parts that stay on their hardware threads */
 	int result = 0;
 
 	estimate_add_times(raw->path, raw, raw->estimate.whole);
@@ -168,7 +171,7 @@ static double estimate_counted(const struct ps_path *raw)
 	return fmax((double)(raw->pooled ? raw->pooled : raw->visits.counted), 1);
 }
 
-/* A visit that is not over yet counts as one where no other one does. */
+/* True if a visit was counted; an open visit with counts is enough. */
 static bool estimate_has_counted(const struct ps_path *raw)
 {
 	return raw->pooled || raw->visits.counted || raw->parts;
@@ -182,8 +185,9 @@ static double estimate_factor(const struct ps_path *raw)
 	return (counted + (double)(is_over ? raw->unchosen : raw->open)) / counted;
 }
 
-/* Of the paths at all rates, which are extrapolated with what is around them: the visits, divided
- * by those for which the counted visits of the same rate stand. */
+/* Returns a factor for all raw paths of a path: the number of their visits, divided by the number
+ * of visits of those raw paths that have a counted visit. The visits are extrapolated by the
+ * factors of the paths around. */
 static double estimate_share(const struct ps_path *path)
 {
 	double visits = 0, known = 0;
@@ -199,7 +203,7 @@ static double estimate_share(const struct ps_path *path)
 	return known > 0 ? visits / known : 1;
 }
 
-/* The path around has its factors before. */
+/* The path around must have its factors already. */
 static void estimate_weigh(struct ps_path *path)
 {
 	double share = estimate_share(path);
@@ -211,7 +215,7 @@ static void estimate_weigh(struct ps_path *path)
 	}
 }
 
-/* Counts of visits that were not counted may be in each part, whatever was taken off. */
+/* Labels all parts: each may have counts of uncounted visits, even after the subtraction. */
 static void estimate_label(struct ps_path *path)
 {
 	for (struct ps__part *part = path->parts; part; part = part->next) {
@@ -224,8 +228,8 @@ static void estimate_label(struct ps_path *path)
 	}
 }
 
-/* An estimate below 0 stays so, modulo 2^64: the sum over all paths is what was measured. A
- * getter gives 0 for it. -1 would be an unknown time. */
+/* An estimate below 0 stays below 0, modulo 2^64, so that the sum over all paths is what was
+ * measured; getters return 0 for it. -1 stands for an unknown time: an estimate of -1 becomes 0. */
 static uint64_t estimate_time(double time_ns)
 {
 	int64_t rounded = isnan(time_ns) ? -1 : (int64_t)llround(time_ns);
@@ -233,7 +237,8 @@ static uint64_t estimate_time(double time_ns)
 	return rounded == -1 && !isnan(time_ns) ? 0 : (uint64_t)rounded;
 }
 
-/* The times of a path of which no visit is over: those of its open visit are the path's around. */
+/* Hides the times of a path with ended visits, none of which was counted. The times of its open
+ * visit are added to the path around. */
 static void estimate_hide_times(struct ps_path *path)
 {
 	struct ps_path *outer = path->parent;
@@ -249,7 +254,7 @@ static void estimate_hide_times(struct ps_path *path)
 	path->visits.on_cpu_ns = UINT64_MAX;
 }
 
-/* The path around comes before. */
+/* The path around must be finished already. */
 static void estimate_finish(struct ps_path *path)
 {
 	if (path->estimate.has_others) {
@@ -274,7 +279,7 @@ static int estimate_make_path(struct ps_paths *paths, struct ps_path *raw)
 	raw->estimate.same = raw->path->estimate.same;
 	raw->path->estimate.same = raw;
 	ps__paths_add_visits(raw->path, raw);
-	/* Numbers are heard in each visit. */
+	/* Numbers are added in each visit, counted or not, so they are not extrapolated. */
 	for (const struct ps__value_sum *from = raw->values; from; from = from->next) {
 		struct ps__value_sum *sum = ps__value_sum_get(raw->path, from->name);
 		if (!sum)

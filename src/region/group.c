@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One name of numbers may tell visits apart: a visit of "smooth" to which 3 was given under the
- * name "level" is of the path "smooth[level=3]". */
+/* Visits that are told apart by a number: if 3 is given under the name "level" in a visit of
+ * "smooth", the visit is counted in the path "smooth[level=3]". */
 #include "region/group.h"
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ int ps_profile_set_group(struct ps_profile *profile, const char *name)
 	                none->name);
 }
 
-/* `base` is the path without the number. */
+/* base: the node of the path without the number. NULL if out of memory. */
 static __attribute__((cold, noinline)) struct ps__node *
 group_make_node(struct ps__member *member, struct ps__node *base, const char *name, int64_t number)
 {
@@ -43,7 +43,7 @@ group_make_node(struct ps__member *member, struct ps__node *base, const char *na
 	ps__os_free(text);
 	if (region)
 		atomic_store_explicit(&region->base, base->region, memory_order_release);
-	/* It is counted as often as the region is. */
+	/* The new node gets the rate of the base. */
 	const struct ps__rate *rate =
 	    region ? ps__region_get_rate(region, base->rate->one_in) : NULL;
 	struct ps__node *node = rate ? ps__node_get(member, base->parent, region, rate) : NULL;
@@ -75,7 +75,7 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 	}
 	if (level->node != base && level->node != node && member->seen == member->depth)
 		result = ps__member_boundary(member, &now_ns);
-	/* Some of the next counts are of before. */
+	/* The next counts then contain counts from before this call. */
 	if (result != PS_OK)
 		ps__member_lose(member, member->seen - 1);
 	ps__level_set_node(level, node);

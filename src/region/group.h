@@ -5,14 +5,16 @@
 
 #include "region/profile.h"
 
-/* In the table of a member: leads from a node's visits to those with the number. */
+/* Returns the second key of a node with a number in member->links. The first key is `visits` of the
+ * node without the number. */
 static inline const void *ps__group_key(int64_t number)
 {
 	return (const void *)(uintptr_t)number;
 }
 
-/* A region is open: what was counted in its visit since the last boundary goes to the path with the
- * number; if it had another number, only what comes from now on. */
+/* Moves the innermost open visit to the path with the number. A region must be open. If the visit
+ * had no number, its counts since the last boundary move, too; if it had another number, a boundary
+ * is made first. Returns PS_OK; PS_ENOMEM: the visit does not move; or the boundary's code. */
 int ps__group_change(struct ps__member *member, const struct ps_region *named, int64_t number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread comes to be counted. It finds the members of threads that are gone without having said
- * so, and ends them: their descriptors would be missing. */
+/* A thread begins to be counted. It first ends the members of threads that are gone without notice:
+ * their descriptors could be missing. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -9,7 +9,7 @@
 #include "region/profile.h"
 #include "region/rest.h"
 
-/* As the thread would have done it: but no counter is stopped. 0, or -1 for lack of memory. */
+/* Adds the counts of a gone thread. Its counters aren't stopped. 0, or -1 if out of memory. */
 static int join_add_gone(struct ps_profile *profile, const struct ps__member *member)
 {
 	bool is_known = ps__rest_is_known(member);
@@ -25,10 +25,9 @@ static int join_add_gone(struct ps_profile *profile, const struct ps__member *me
 	return 0;
 }
 
-/* Takes those out of the list that are gone, and returns them. Looks at all members; or, for less,
- * at the newest and on as long as they are gone: then those stay that came before a thread which
- * still lives. A number that the kernel has given again is the caller's. The caller holds the
- * lock. */
+/* Takes the members of threads that are gone out of the list, and returns them. looks_at_all false:
+ * to be cheap, it stops looking at the first thread that still lives, from the newest on. A member
+ * with the caller's tid is gone: the kernel has given the tid again. The caller holds the lock. */
 static struct ps__member *join_unlink_gone(struct ps_profile *profile, bool looks_at_all)
 {
 	const struct ps__member *own = ps__member_find(profile);
@@ -68,8 +67,8 @@ void ps__gone_end_all(struct ps_profile *profile)
 	join_end_gone(profile, true);
 }
 
-/* The obstacle, most often too few descriptors, is there for a while: to try at each
- * mark would cost a program more than counting. */
+/* Notes that the thread can't be counted. The reason, most often too few descriptors, lasts for a
+ * while: trying again at each mark would cost a program more than counting. */
 static void join_refuse(struct ps_profile *profile, int code)
 {
 	char *why = NULL;
@@ -83,7 +82,8 @@ static void join_refuse(struct ps_profile *profile, int code)
 		ps__os_free(detail);
 }
 
-/* It comes again after ps_profile_leave, and where a thread's last destructors have marks. */
+/* Counts the thread once: it comes again after ps_profile_leave, and if its last destructors have
+ * marks. */
 static void join_count_thread(struct ps_profile *profile)
 {
 	if (ps__own.known == profile->number)
@@ -104,7 +104,7 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	join_count_thread(profile);
 	join_end_gone(profile, false);
 	int result = ps__member_make(profile, out);
-	/* Descriptors may be missing, and threads that are gone may have some. */
+	/* Maybe descriptors are missing, and gone threads have some. */
 	if (result != PS_OK) {
 		join_end_gone(profile, true);
 		result = ps__member_make(profile, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open addressing: a place, or the next free one. At most half of the places are taken. */
+/* Open addressing: an entry is in its hash's place or the next free one. At most half of the places
+ * are taken. */
 #include "region/links.h"
 
 #include "base/os.h"
@@ -7,7 +8,7 @@
 #include <stdint.h>
 
 #define LEAST_ROOM ((size_t)16)
-/* 2^64 by the golden ratio: spreads what differs in few bits. */
+/* 2^64 divided by the golden ratio: spreads keys that differ in few bits. */
 #define SPREAD UINT64_C(0x9e3779b97f4a7c15)
 
 static size_t links_place(const struct ps__links *links, const void *from, const void *by)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slots of marks. Those of modules that are there are found by their notes; one that is loaded
+ * The slots of marks. The slots of loaded modules are found by their notes; a module that is loaded
  * later announces itself.
  *
- * The lock is held while the dynamic linker's list is walked. Who loads a module holds the
- * linker's other lock when it announces itself, never that of the list.
+ * PS__LOCK_LISTEN is held while the dynamic linker's list is walked. This can't deadlock: a thread
+ * that loads a module holds another lock of the linker when the module announces itself, never that
+ * of the list.
  */
 /* The library has no marks of its own. */
 #define PERFSAGE_NO_MARKS
@@ -14,10 +15,10 @@
 #include "region/notes.h"
 #include "region/profile.h"
 
-static const struct ps_marks_listener *listening; /* by the lock */
+static const struct ps_marks_listener *listening; /* changed under PS__LOCK_LISTEN */
 
-/* A signal handler's mark finds the thread inside a call: it must not wait for the lock that the
- * thread itself holds. */
+/* Takes the lock. is_inside is set first, so that a mark in a signal handler doesn't wait for the
+ * lock that its own thread holds. */
 static bool listen_begin(void)
 {
 	bool was_inside = ps__own.is_inside;
@@ -36,9 +37,10 @@ static void listen_end(bool was_inside)
 }
 
 struct listen_walk {
-	const struct ps_marks_listener *instead_of; /* NULL: of any */
+	/* Only slots with this value are filled; NULL: all are */
+	const struct ps_marks_listener *instead_of;
 	const struct ps_marks_listener *listener;
-	bool is_count; /* nothing is filled */
+	bool is_count; /* slots are only counted, not filled */
 	size_t count;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A listener of marks finds here what it has for a name. It takes no lock, so that a mark whose
- * name changes at each visit costs little more than one with a single name.
+ * A table in which a listener of marks finds its struct for a name. Finding takes no lock, so that
+ * a mark whose name changes at each visit costs little more than one with a single name.
  *
- * Names are never taken away: call sites keep them. A list only grows at its head, by one store,
- * so that a signal handler, another thread and the child of a fork find it whole.
+ * Names are never removed: call sites keep them. A list only grows at its head, by one store, so
+ * that a signal handler, another thread and the child of a fork always find a complete list.
  */
 #ifndef PS_REGION_MARK_NAMES_H
 #define PS_REGION_MARK_NAMES_H
@@ -17,13 +17,13 @@
 
 #define PS__MARK_PLACES 1024
 
-/* The first member of what a listener has for a name. */
+/* The first member of the struct that a listener has for a name. */
 struct ps__mark_name {
-	struct ps_mark_region mark; /* with its name */
-	struct ps__mark_name *next; /* with the same hash */
+	struct ps_mark_region mark; /* has the name */
+	struct ps__mark_name *next; /* next name in the same place */
 };
 
-/* Zeroed, it is empty. */
+/* An empty table is all zeros. */
 struct ps__mark_names {
 	struct ps__mark_name *_Atomic places[PS__MARK_PLACES];
 };
@@ -47,7 +47,7 @@ static inline struct ps__mark_name *ps__mark_names_find(struct ps__mark_names *n
 	return named;
 }
 
-/* The caller holds the lock of those who add, and has found no such name. */
+/* Adds a name that isn't there yet. The caller holds the lock of those who add. */
 static inline void ps__mark_names_add(struct ps__mark_names *names, struct ps__mark_name *named)
 {
 	struct ps__mark_name *_Atomic *place =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that the program gave under a name: the sums of paths, and what they say. */
+/* Numbers that the program gave under a name: their sums in paths, and the calls that give them. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"

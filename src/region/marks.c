@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The marks of this process as visits of a profile's regions, and numbers in them.
+ * Turns the marks of this process into visits of a profile's regions, and numbers in them.
  *
- * A call site keeps the region that it was given, also when the profile is gone. So what it gets
- * is a name, which lives as long as the process; it leads to the region of the profile that
+ * A call site keeps what it was given, even after the profile is destroyed. So it is given a struct
+ * marks_name, which lives as long as the process, and leads to the region of the profile that
  * listens now.
  */
 #define PERFSAGE_NO_MARKS
@@ -18,16 +18,17 @@
 #include <string.h>
 
 struct marks_name {
-	struct ps__mark_name named;         /* the first */
-	_Atomic(struct ps_region *) region; /* of the profile that listens; NULL: not yet */
+	struct ps__mark_name named; /* must be the first member */
+	/* Of the profile that listens; NULL: not defined yet */
+	_Atomic(struct ps_region *) region;
 	char name[];
 };
 
-static struct ps__mark_names marks_names; /* changed by the lock */
-static struct ps_profile *marks_profile;  /* that listens; the same */
+static struct ps__mark_names marks_names; /* changed under PS__LOCK_MARKS */
+static struct ps_profile *marks_profile;  /* that listens; changed under PS__LOCK_MARKS */
 static const struct ps_marks_listener marks_listener;
 
-/* A mark that isn't heard: what it tells is in no region. */
+/* Notes a fault for a mark that can't be heard. Returns NULL. */
 static struct ps_mark_region *marks_miss(enum ps__fault fault)
 {
 	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
@@ -37,7 +38,8 @@ static struct ps_mark_region *marks_miss(enum ps__fault fault)
 	return NULL;
 }
 
-/* By the lock: another thread may have added it. NULL without memory. */
+/* Finds or makes a name; NULL if out of memory. The caller holds the lock. Another thread may have
+ * added the name since the caller looked. */
 static struct ps__mark_name *marks_get(const char *name)
 {
 	struct ps__mark_name *found = ps__mark_names_find(&marks_names, name);
@@ -54,8 +56,7 @@ static struct ps__mark_name *marks_get(const char *name)
 	return &made->named;
 }
 
-/* A new name, from a signal handler that interrupted a call of a profile: NULL, as that call may
- * hold the lock. */
+/* NULL for a new name in a handler that interrupted a profile's call, which may hold the lock. */
 static struct ps_mark_region *marks_define(const char *name)
 {
 	int error = errno;
@@ -81,8 +82,8 @@ static struct ps_mark_region *marks_define(const char *name)
 	return found ? &found->mark : marks_miss(PS__FAULT_NO_MEMORY);
 }
 
-/* The region of the profile that listens. It is made without the lock: ps_region_define refuses
- * in a handler that interrupted a call. */
+/* Returns the name's region in the profile that listens; NULL if that fails. It holds no lock: in a
+ * handler that interrupted a call, ps_region_define fails. */
 static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct marks_name *named)
 {
 	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
@@ -92,7 +93,7 @@ static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct ma
 		return NULL;
 	int result = ps_region_define(&region, profile, named->name);
 	if (result != PS_OK) {
-		/* An interrupted call is noted there. */
+		/* For PS_ECNFLCT ps_region_define has noted a fault. */
 		if (result != PS_ECNFLCT)
 			marks_miss(PS__FAULT_NO_MEMORY);
 		return NULL;
@@ -120,7 +121,7 @@ static void marks_enter(struct ps_mark_region *mark)
 	errno = error;
 }
 
-/* The profile's faults tell of a region that isn't open. */
+/* A region that isn't open is noted in the profile's faults. */
 static void marks_leave(struct ps_mark_region *mark)
 {
 	int error = errno;
@@ -154,7 +155,7 @@ static void marks_forget_region(struct ps__mark_name *named)
 	atomic_store_explicit(&((struct marks_name *)named)->region, NULL, memory_order_release);
 }
 
-/* Under the lock: the names' regions are those of the next profile. */
+/* Sets the profile that listens, and forgets the names' regions. The caller holds the lock. */
 static void marks_change(struct ps_profile *profile)
 {
 	__atomic_store_n(&marks_profile, profile, __ATOMIC_RELEASE);
@@ -177,7 +178,7 @@ static void marks_unlisten(struct ps_profile *profile)
 	ps__own.is_inside = was_inside;
 }
 
-/* A profile that this process has from its parent listens no more. */
+/* A profile that the process has inherited by fork() doesn't listen any more. */
 static int marks_listen(struct ps_profile *profile)
 {
 	if (marks_profile && marks_profile != profile &&

@@ -33,7 +33,7 @@ void ps__member_free(struct ps__member *member)
 	ps__os_free(member);
 }
 
-/* The first reading binds the set to the topology; from then on there are takes. */
+/* The first reading binds the set to the topology. All later fetches are takes (take.h). */
 static int member_start(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
@@ -73,8 +73,8 @@ static int member_compare_times(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The median of some visits: of two boundaries each, which give to the root path what belongs
- * there. NaN if it can't be tried. */
+/* Returns the median cost of some visits, each of two boundaries. The boundaries add counts to the
+ * root path, where they belong. NaN if a boundary fails. */
 static double member_try_visit(struct ps__member *member)
 {
 	uint64_t times[TRIALS], begun_ns, now_ns;
@@ -147,7 +147,7 @@ void ps__member_lose(struct ps__member *member, size_t common)
 	member_doubt(ps__member_counted(member), PS__LACKS);
 }
 
-/* The path for what comes after a failed reading. */
+/* Returns the node that gets the counts of the first reading after a failed one. */
 static __attribute__((cold, noinline)) struct ps__node *
 member_find_common(struct ps__member *member)
 {
@@ -236,15 +236,15 @@ static void member_mark_node(struct ps__node *node, uint16_t mark)
 		atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
 }
 
-/* The event set makes itself whole. What was just being added to a path may be there in part, or
- * come once more. */
+/* The event set repairs itself. Counts that were just being added to a path may be there in part,
+ * or may be added once more. */
 void ps__member_recover(struct ps__member *member)
 {
 	if (member->seen > member->depth)
 		ps__member_set_seen(member, member->depth);
 	if (member->set)
 		ps__set_note_left(member->set);
-	/* A visit that is over was of the node above. */
+	/* All nodes: the one being changed may be of a visit that is off the stack already. */
 	for (struct ps__node *node = member->root; node;
 	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
 		if (atomic_load_explicit(&node->sequence, memory_order_relaxed) & 1)
@@ -258,8 +258,7 @@ void ps__member_recover(struct ps__member *member)
 	ps__profile_note(member->profile, PS__FAULT_JUMP);
 }
 
-/* That the counters were off is found when they are stopped: any of the paths may lack something.
- */
+/* Marks all cells: only the stop shows that counters were off, and any path may lack counts. */
 static void member_mark_cells(struct ps__member *member, uint16_t mark)
 {
 	for (struct ps__node *node = member->root; node;
@@ -268,7 +267,7 @@ static void member_mark_cells(struct ps__member *member, uint16_t mark)
 	}
 }
 
-/* Adds what the kernel counted and the set did not attribute: it must be nothing. */
+/* Adds to residual the counts that the kernel has and the set did not attribute; they must be 0. */
 int ps__member_check(struct ps__member *member, long long *residual)
 {
 	size_t events = ps_eventset_event_count(member->set);
@@ -303,7 +302,7 @@ static int member_stop(struct ps__member *member)
 	return stopped != PS_OK ? stopped : left != PS_OK ? left : taken;
 }
 
-/* One that can't be read has no residual: the failure is told already. */
+/* Adds the member's residual to the profile's. A set that can't be read has none. */
 static void member_check_at_end(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
@@ -321,7 +320,7 @@ static void member_check_at_end(struct ps__member *member)
 	ps__os_free(residual);
 }
 
-/* A member that can't be added for lack of memory stays as it is, without a set. */
+/* If the member can't be added for lack of memory, it stays in the list, without a set. */
 static int member_end(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
@@ -332,7 +331,7 @@ static int member_end(struct ps__member *member)
 		member_check_at_end(member);
 	struct ps_eventset *set = member->set;
 	pthread_mutex_lock(&profile->lock);
-	member->set = NULL; /* nobody else looks at it from now on */
+	member->set = NULL; /* no other thread uses the set from now on */
 	pthread_mutex_unlock(&profile->lock);
 	if (result == PS_OK)
 		ps__spare_put(profile, set);
@@ -367,7 +366,7 @@ void ps__member_thread_ends(void *argument)
 
 	if (!ps__fork_is_same(member->profile->generation))
 		return;
-	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
+	/* A mark in a signal handler is refused from now on: it would use what is being freed. */
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);

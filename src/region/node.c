@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "region/profile.h"
 
-/* The root path's parent in the table, which knows no NULL. */
+/* Stands for the root path's parent in the table, where a key can't be NULL. */
 static const char above_root;
 
 static struct ps__node *node_make(struct ps__member *member, struct ps__node *parent,
@@ -55,7 +55,7 @@ ps__node_make_cell(struct ps__node *node, const struct ps__history *history)
 		cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
 		atomic_store_explicit(&node->cells, cell, memory_order_release);
 	}
-	/* A jump out of a handler, which may come here, must not find it nowhere. */
+	/* Released only now: a handler may come here and jump out of this call. */
 	ps__signals_release(&held);
 	return cell;
 }

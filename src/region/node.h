@@ -14,8 +14,7 @@
 
 struct ps__rate;
 
-/* The counts of one path on one hardware thread, in the form of a row of the member's history
- * there. */
+/* The counts of one path on one hardware thread, laid out as a row of the set's history. */
 struct ps__node_cell {
 	struct ps__node_cell *next;
 	const struct ps__history *history;
@@ -23,19 +22,19 @@ struct ps__node_cell {
 	_Atomic uint64_t words[];
 };
 
-/* The visits of a path. Written by the thread alone, read by others. */
+/* The visits of a path. Only its thread writes them; other threads read them. */
 struct ps__visits {
-	_Atomic uint64_t count; /* that were counted */
+	_Atomic uint64_t count; /* number of counted visits */
 	_Atomic uint64_t wall_ns;
 	_Atomic uint64_t shortest_ns;
 	_Atomic uint64_t longest_ns;
 	_Atomic uint64_t times[PS_VISIT_TIMES];
-	_Atomic uint64_t unchosen; /* that were not, while what is around them was */
-	_Atomic uint64_t skipped;  /* that were inside one that was not */
+	_Atomic uint64_t unchosen; /* visits that were not counted, inside a counted visit */
+	_Atomic uint64_t skipped;  /* visits inside a visit that was not counted */
 };
 
 /* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
- * no number of calls makes it overflow. Written by the thread alone, read by others. */
+ * no number of calls makes it overflow. Only its thread writes them; other threads read them. */
 struct ps__value_cell {
 	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
 	const struct ps_region *name;
@@ -43,39 +42,40 @@ struct ps__value_cell {
 	_Atomic uint64_t low, high;
 };
 
-/* A failed reading leaves the first two, see ps__member_lose; estimate.c adds the third; the fourth
- * is that of counts with the label last-cpu. */
+/* Why the counts of a path can be wrong. A failed reading sets the first two (ps__member_lose), and
+ * estimate.c the third. The fourth is set for counts whose attribution is last-cpu. */
 enum ps__doubt {
 	PS__LACKS = 1 << 0,      /* counts of the path itself are missing in it */
 	PS__HAS_OTHERS = 1 << 1, /* counts of paths below are in it */
 	PS__HAS_UNCHOSEN =
-	    1 << 2,              /* visits of paths below are in the raw count, not in the value */
+	    1 << 2, /* counts of visits of paths below are in the raw count, not in the value */
 	PS__HAS_UNSPLIT = 1 << 3 /* counts in one part may belong to any other part */
 };
 #define PS__ALL_DOUBTS (PS__LACKS | PS__HAS_OTHERS | PS__HAS_UNCHOSEN | PS__HAS_UNSPLIT)
 
-/* Each visit needs the first fields, to visits.longest_ns: they stand together, in two lines of the
- * cache. */
+/* Each visit uses the first fields, up to visits.longest_ns: they are together in two cache
+ * lines. */
 struct ps__node {
-	struct ps__node *parent;     /* NULL: the root path */
+	struct ps__node *parent;     /* NULL: this is the root path */
 	const struct ps__rate *rate; /* of the region; NULL: the root path */
 	/* In the order in which they were made: the parent comes first. Stored with release, loaded
 	 * with acquire */
 	_Atomic(struct ps__node *) next;
-	_Atomic(struct ps__node_cell *) cells; /* newest first; the same */
-	_Atomic uint64_t sequence;             /* odd while it is written */
-	struct ps__node *last_child;           /* found last */
+	/* Newest first; stored and loaded in the same way */
+	_Atomic(struct ps__node_cell *) cells;
+	_Atomic uint64_t sequence;   /* odd while the node is being written */
+	struct ps__node *last_child; /* the child that was found last */
 	struct ps__visits visits;
 	const struct ps_region *region;
 	uint64_t reviewed_ns; /* see ps__sampling_review */
-	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
+	struct ps_path *path; /* that the node is added to; used under the profile's lock */
 	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
 	struct ps__value_cell *newest_value;
-	struct ps__value_cell *last_value; /* found last */
+	struct ps__value_cell *last_value; /* the cell that was found last */
 	_Atomic unsigned doubt;            /* of enum ps__doubt */
 };
 
-/* NULL for lack of memory. */
+/* Makes a cell; ps__node_cell finds it or makes it. NULL if out of memory. */
 struct ps__node_cell *ps__node_make_cell(struct ps__node *node, const struct ps__history *history)
     __attribute__((cold));
 static inline struct ps__node_cell *ps__node_cell(struct ps__node *node,
@@ -88,14 +88,15 @@ static inline struct ps__node_cell *ps__node_cell(struct ps__node *node,
 	return cell ? cell : ps__node_make_cell(node, history);
 }
 
-/* Around a change of a node, by its thread. */
+/* ps__node_begin and ps__node_end are around each change of a node by its thread. */
 static inline void ps__node_begin(struct ps__node *node)
 {
 	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_relaxed);
-	/* Pairs with the acquiring loads of words: who sees one that comes now, sees the odd number
-	 * at his second look. ThreadSanitizer knows no fences, and needs none: all is atomic. */
+	/* Pairs with the acquiring loads of words: a reader that sees a word which is stored after
+	 * this also sees the odd number when it looks at the sequence again. ThreadSanitizer
+	 * doesn't know fences, and needs none here: all accesses are atomic. */
 #ifndef PS__HAS_THREAD_SANITIZER
 	atomic_thread_fence(memory_order_release);
 #endif
@@ -108,7 +109,7 @@ static inline void ps__node_end(struct ps__node *node)
 	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
 }
 
-/* Counts were added to it. */
+/* Notes the time and the mark of counts that were added to a cell. */
 static inline void ps__cell_note(struct ps__node_cell *cell, uint64_t now_ns, uint16_t taken_mark)
 {
 	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
@@ -149,11 +150,11 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
-/* For a visit that takes much longer, a wait for memory does not matter. */
+/* The time of a short visit. In much longer visits a wait for memory doesn't matter. */
 #define PS__SHORT_VISIT_NS 1000
 
-/* The end of a visit needs all of these. They come from memory during the system call of its
- * beginning. The next one may be entered next: see above. */
+/* Prefetches what the end of a visit needs, and the next node, which may be entered next
+ * (ps__node_get). The data arrive during the system call of the visit's beginning. */
 static inline void ps__node_prefetch(struct ps__node *node)
 {
 	uintptr_t cell = (uintptr_t)atomic_load_explicit(&node->cells, memory_order_relaxed);
@@ -167,7 +168,7 @@ static inline void ps__node_prefetch(struct ps__node *node)
 	__builtin_prefetch((const void *)(next + offsetof(struct ps__node, visits)), 1);
 }
 
-/* The beginning of a visit of the next one needs its region, where the rate is. It comes during the
+/* Prefetches the rate of the next node, for the beginning of its visit. It arrives during the
  * system call of this visit's end. */
 static inline void ps__node_prefetch_next(const struct ps__node *node)
 {
@@ -177,7 +178,7 @@ static inline void ps__node_prefetch_next(const struct ps__node *node)
 		__builtin_prefetch(next->rate);
 }
 
-/* As long as nobody else sees the node. */
+/* Frees a node's cells. No other thread may see the node. */
 void ps__node_free_cells(struct ps__node *node);
 
 #endif

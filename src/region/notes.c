@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A module with marks has a note that tells how far away from it the slot is. Notes are parsed, and
- * never trusted: somebody else may use the same name, and a file may be damaged. */
+/* A module with marks has an ELF note with the distance from the note to the slot. Notes are
+ * parsed, and never trusted: another project may use the same name, and a file may be damaged. */
 /* There are no marks in here. */
 #define PERFSAGE_NO_MARKS
 #include "region/notes.h"
@@ -14,7 +14,7 @@
 
 typedef const struct ps_marks_listener *notes_slot;
 
-/* Are these bytes of a loaded segment with these flags? */
+/* True if these bytes are in a loaded segment with these flags. */
 static bool notes_is_within(const struct dl_phdr_info *module, uint64_t start, uint64_t size,
                             uint32_t flags)
 {
@@ -28,7 +28,7 @@ static bool notes_is_within(const struct dl_phdr_info *module, uint64_t start, u
 	return false;
 }
 
-/* start: the note's contents, as an address of the file. */
+/* Returns the slot; NULL if there is none. start: the note's contents, as the file's address. */
 static notes_slot *notes_slot_at(const struct dl_phdr_info *module, uint64_t start)
 {
 	uintptr_t slot;
@@ -71,7 +71,7 @@ static notes_slot *notes_search(const struct dl_phdr_info *module, uint64_t star
 	return NULL;
 }
 
-/* Notes that are aligned otherwise have another form, and none is of marks. */
+/* Notes with a larger alignment have another layout: marks don't use them. */
 const struct ps_marks_listener **ps__notes_slot(const struct dl_phdr_info *module)
 {
 	notes_slot *slot = NULL;

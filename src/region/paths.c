@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths of several threads are added up. All memory is there before the first number changes. */
+/* Adds up the paths of several threads. All memory is allocated before the first number changes. */
 #include "region/paths.h"
 
 #include "base/os.h"
@@ -159,7 +159,7 @@ static struct ps__value_cell *paths_next_value(const struct ps__value_cell *valu
 	return atomic_load_explicit(&value->next, memory_order_acquire);
 }
 
-/* Cells with a time have the counts of a visit that is watched. */
+/* True if a cell has counts of the visit that is watched: its time is not 0. */
 static bool paths_has_counts(struct ps__node_cell *cell)
 {
 	return atomic_load_explicit(&cell->words[0], memory_order_acquire) != 0;
@@ -175,8 +175,8 @@ static int paths_make_room_for_values(const struct ps__node *node)
 	return 0;
 }
 
-/* The thread may make more meanwhile: those have no path, no part or no sum, and are left for
- * later. */
+/* Makes the paths, parts and sums for a thread's nodes. The thread may make more nodes and cells
+ * meanwhile: they have no path, part or sum, and are left for later. */
 static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
 {
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
@@ -220,8 +220,8 @@ static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
 		out->times[time] = atomic_load_explicit(&visits->times[time], memory_order_acquire);
 }
 
-/* A thread that left a boundary in its midst, against the rules, never comes back: after so many
- * turns its node is read as it is. */
+/* A jump out of a boundary, against the rules, can leave the sequence odd: after this number of
+ * turns the node is read as it is. */
 #define MOST_TURNS 100000
 
 static uint64_t paths_read_begin(const struct ps__node *node)
@@ -277,7 +277,7 @@ static void paths_add_value(const struct ps__node *node, const struct ps__value_
 	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
 }
 
-/* On the CPU: how long the first group was enabled. Unknown if the counters could never be read. */
+/* Adds the time on a CPU: how long the first group was enabled. UINT64_MAX: it isn't known. */
 static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 {
 	if (atomic_load_explicit(&node->doubt, memory_order_relaxed) ||
@@ -293,7 +293,7 @@ static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 	}
 }
 
-/* The outermost visit that goes on and isn't counted: what it counts is in the path around it. */
+/* Notes the outermost open visit that isn't counted: its counts are in the path around it. */
 static void paths_add_open(const struct ps_paths *paths, const struct ps__member *member)
 {
 	size_t depth = __atomic_load_n(&member->depth, __ATOMIC_ACQUIRE);
@@ -354,7 +354,7 @@ int ps__paths_add_node(struct ps__node *node, bool has_counts)
 	return 0;
 }
 
-/* Those of ended threads, or of a process. */
+/* Paths of ended threads, or of a process. */
 
 static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *others)
 {
@@ -392,7 +392,7 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 		for (const struct ps__part *from = other->parts; from; from = from->next) {
 			struct ps__part *part = paths_find_part(other->path, from->thread);
 			if (!from->threads)
-				continue; /* memory was short for the rest of it */
+				continue; /* memory was short: it has no counts */
 			for (size_t event = 0; event < paths->events; event++)
 				ps__paths_merge(part, event, &from->values[event]);
 			part->threads += from->threads;
@@ -409,7 +409,7 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 void ps__paths_doubt_uncounted(struct ps_paths *paths)
 {
 	for (struct ps_path *path = paths->root; path; path = path->next_made) {
-		/* No visit of a thread is counted inside one that isn't. */
+		/* An uncounted visit of a path is inside one of the path around. */
 		if (paths->lacks_processes)
 			path->uncounted = UINT64_MAX;
 		else if (!path->parent)
@@ -420,9 +420,9 @@ void ps__paths_doubt_uncounted(struct ps_paths *paths)
 	}
 }
 
-/* A path's own counts may be too few, or too many as well: the least that they can be, or an
- * estimate. One thread's doubt is of all parts: it may have counted on any of them. Where visits of
- * paths below are in the raw count, it is no lower bound. */
+/* Labels a value of a path that may lack counts (incomplete: a lower bound) or have counts of other
+ * paths (an estimate). A thread's doubt applies to all parts: it may have counted on any of them.
+ * If counts of visits of paths below are in the raw count, it is no lower bound. */
 static void paths_settle(const struct ps_path *path, struct ps_value *value)
 {
 	bool lacks = path->doubt & PS__LACKS || value->status == PS_STATUS_INCOMPLETE;

@@ -11,7 +11,7 @@
 #include <perfsage/thread.h>
 #include <string.h>
 
-/* A word that wasn't there, or no memory for a copy. */
+/* Returns the error of a word that could not be read, or could not be copied for lack of memory. */
 static int file_fail_word(const struct ps__words *words)
 {
 	return words->has_failed ? ps__fail(PS_EINVAL, "the saved paths of a process are damaged")
@@ -46,7 +46,7 @@ static int file_save_faults(struct ps_profile *profile, FILE *stream)
 	return PS_OK;
 }
 
-/* A region may have visits here and no path: none of its threads was counted. */
+/* Writes the regions' visits in uncounted threads. A region may have such visits and no path. */
 static void file_save_uncounted(struct ps_profile *profile, FILE *stream)
 {
 	fprintf(stream, "uncounted");
@@ -204,7 +204,7 @@ static int file_load_uncounted(struct ps_profile *profile, struct ps__words *wor
 	return words->has_failed ? file_fail_word(words) : PS_OK;
 }
 
-/* The library writes no other value. */
+/* True if the library could have written this value. */
 static bool file_is_value(const struct ps_value *value)
 {
 	return value->status <= PS_STATUS_INCOMPLETE &&
@@ -289,8 +289,8 @@ static int file_load_path(struct ps_path *path, struct ps__words *words)
 	return result == PS_OK && words->has_failed ? file_fail_word(words) : result;
 }
 
-/* Finds the path that is so deep, behind `last`, which is *depth deep. NULL: there is no such
- * place, or no memory. */
+/* Reads the depth and the name of a path, and finds or makes it. last: the path before it, whose
+ * depth is *depth. NULL: the depth is impossible, or out of memory. */
 static struct ps_path *file_find_path(struct ps_paths *paths, struct ps_path *last, size_t *depth,
                                       struct ps__words *words)
 {

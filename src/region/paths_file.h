@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths as text, for another process: perfsage adds up those of all processes that it counted. Only
- * perfsage and its collector of the same version read and write it.
+ * Paths as text, for another process: perfsage adds up the paths of all processes that it counted.
+ * Only perfsage and its collector, of the same version, read and write the text.
  */
 #ifndef PS_REGION_PATHS_FILE_H
 #define PS_REGION_PATHS_FILE_H
@@ -14,7 +14,7 @@
 struct ps__words {
 	const char *at;
 	const char *end;
-	bool has_failed; /* what was read last is 0, and so is all that follows */
+	bool has_failed; /* a word was wrong: it and all that follow are read as 0 */
 };
 
 uint64_t ps__words_read_unsigned(struct ps__words *words);
@@ -22,18 +22,18 @@ int64_t ps__words_read_signed(struct ps__words *words);
 double ps__words_read_double(struct ps__words *words); /* as printf's %a writes it */
 /* A copy for ps__os_free; NULL after a failure, or for lack of memory. */
 char *ps__words_read_string(struct ps__words *words);
-/* The next word must be this one. */
+/* Reads a word, and sets has_failed if it isn't this one. */
 void ps__words_expect(struct ps__words *words, const char *word);
 void ps__words_write_string(FILE *stream, const char *text);
 
-/* The caller looks at the stream's error. PS_EINVAL from ps_profile_faults. */
+/* Writes the paths. The caller checks the stream for errors. Returns as ps_profile_faults. */
 int ps__paths_save(const struct ps_paths *paths, FILE *stream);
 
 /*
- * Adds what was saved to the paths, and the faults to those of their profile.
+ * Adds saved paths to the paths, and saved faults to those of their profile.
  *
- * PS_EINVAL: that isn't what ps__paths_save wrote, or it is of other events. PS_ENOMEM. After a
- * failure a part of it may have been added.
+ * PS_EINVAL: the text is not from ps__paths_save, or is of other events. PS_ENOMEM: out of memory.
+ * After a failure a part may have been added.
  */
 int ps__paths_load(struct ps_paths *paths, struct ps__words *words);
 

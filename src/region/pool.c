@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adds up what several processes saved.
+ * Adds up the paths that several processes saved.
  *
- * Each process has extrapolated its own visits of sampled regions. One that counted none of them
- * has left their counts in the path around: what the others counted stands for them. They are added
- * on the hardware threads where that process has its counts in the path around, and taken off
- * there.
+ * Each process has extrapolated its own visits of sampled regions. If a process counted none of a
+ * path's visits, their counts are in the path around, and the counts of the other processes stand
+ * for these visits. They are added on the hardware threads where this process has its counts in the
+ * path around, and are subtracted there.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -14,19 +14,20 @@
 
 #include <math.h>
 
-/* The root path has no visits, but for a damaged file's. Where there are counts, a visit that
- * wasn't over yet was counted, and the process has extrapolated it. */
+/* True if the process counted none of the path's visits. A path with counts had an open visit that
+ * was counted, and the process has extrapolated it. In a damaged file the root path can have
+ * visits. */
 static bool pool_has_none(const struct ps_path *path)
 {
 	return path->parent && path->visits.count > 0 && path->visits.counted == 0 && !path->parts;
 }
 
-/* The visits around it were counted: these are to be extrapolated by themselves. */
+/* True if the path's visits are to be extrapolated: none was counted, but those around were. */
 static bool pool_is_to_be_estimated(const struct ps_path *path)
 {
 	const struct ps_path *outer = path->parent;
 
-	/* Few are: only for those it is worth a walk. */
+	/* First the cheap check: few paths need the walk. */
 	if (!pool_has_none(path))
 		return false;
 	while (outer && !pool_has_none(outer))
@@ -67,7 +68,7 @@ static double pool_one(const struct ps_value *value)
 	return 1;
 }
 
-/* By counts; where there are none, by time. */
+/* Divides the visits in proportion to the counts, else to the times, else into equal parts. */
 static void pool_spread_event(const struct ps_path *visit, size_t event)
 {
 	static double (*const weights[])(const struct ps_value *value) = {pool_count, pool_time,
@@ -109,7 +110,7 @@ int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process)
 {
 	int result = 0;
 
-	/* The others' times stand for times that aren't known. */
+	/* The times of other processes stand for unknown times. */
 	for (struct ps_path *path = process->root; path; path = path->next_made) {
 		if (pool_has_none(path))
 			path->visits.wall_ns = path->visits.on_cpu_ns = 0;

@@ -10,9 +10,9 @@
 #include "region/rest.h"
 #include "topology/tree.h"
 
-/* ThreadSanitizer's, in the library or in the program: NULL if neither has it. It calls a handler
- * itself, from the midst of a call, on a frame as small as any other: that a call was left can't be
- * told from it. */
+/* NULL unless the library or the program has ThreadSanitizer. ThreadSanitizer itself calls signal
+ * handlers, in the midst of a call, on a frame as small as any other. So an interrupted call can't
+ * be told from one that a jump left. */
 void __tsan_init(void) __attribute__((weak));
 
 int ps__profile_refuse(struct ps_profile *profile, const char *call)
@@ -25,7 +25,7 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		                "%s: the profile counts the parent of this process: create one "
 		                "here",
 		                call);
-	/* The call may be of another profile: ps__own has the member that was in use last. */
+	/* The call may be of another profile: ps__own.member is the one in use last. */
 	if (!__tsan_init && ps__stack_was_left(ps__stack_noted, stack)) {
 		if (ps__own.member)
 			ps__member_recover(ps__own.member);
@@ -160,11 +160,11 @@ void ps_profile_destroy(struct ps_profile *profile)
 		profile->unlisten(profile);
 	int cancel = ps__cancel_hold();
 	bool is_own = ps__fork_is_same(profile->generation);
-	/* In a child it may be held by a thread that isn't there. */
+	/* In a child of fork() a thread that doesn't exist there may hold the lock. */
 	if (!is_own)
 		pthread_mutex_init(&profile->lock, NULL);
 	struct ps__member *member = is_own ? ps__member_find(profile) : NULL;
-	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
+	/* A mark in a signal handler is refused from now on: it would use what is being freed. */
 	bool was_inside = ps__own.is_inside;
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A profile inside.
+ * The structs inside a profile.
  *
  * Each thread that is counted has a member: its event set, its stack of open regions, and its
  * nodes, one for each path that it has entered. Only the thread itself writes there, without a
- * lock. Who reads (paths.c) holds the profile's lock, so that no member goes away, and sees each
- * node whole by its sequence. When a thread ends, its nodes are added to the profile's paths of
- * ended threads.
+ * lock. A reader (paths.c) holds the profile's lock, so that no member is freed, and uses the
+ * node's sequence to get each node in one state. When a thread ends, its nodes are added to the
+ * profile's paths of ended threads.
  */
 #ifndef PS_REGION_PROFILE_H
 #define PS_REGION_PROFILE_H
@@ -29,50 +29,53 @@
 /* A region that is open. */
 struct ps__level {
 	struct ps_region *region;
-	const struct ps__rate *rate; /* of it */
+	const struct ps__rate *rate; /* of the region, when it was entered */
 	struct ps__node *node;
 	uint64_t entered_ns;
 };
 
 /* The cost of all counted visits of a thread together, in any path: see review.c. */
 struct ps__spent {
-	uint64_t since_ns;           /* when a rate was last changed */
-	unsigned reviews;            /* since then */
-	const struct ps__node *node; /* of the last one */
-	bool is_shared;              /* they were of several paths */
+	uint64_t since_ns;           /* when this measurement began */
+	unsigned reviews;            /* number of reviews since then */
+	const struct ps__node *node; /* that of the last review */
+	bool is_shared;              /* the reviews were of several paths */
 };
 
 struct ps__member {
-	struct ps__member *next; /* in the profile; by its lock */
+	struct ps__member *next; /* in the profile's list; under its lock */
 	struct ps__member **link;
 	struct ps_profile *profile;
 	pid_t tid;
 	struct ps_eventset *set;    /* NULL: the thread has ended */
 	struct ps__fast_path *fast; /* the set's */
 	struct ps__level *levels;
-	size_t room; /* that levels has */
-	/* Others look at these two, the nodes of levels, and at what is in last but its mark
-	 * (rest.c). So they are changed by atomic stores, and levels is by the profile's lock. */
+	size_t room; /* number of elements of levels */
+	/* Other threads read depth, seen, the nodes of levels, and last without its mark (rest.c).
+	 * So atomic stores write these, and levels is replaced under the profile's lock. */
 	size_t depth;
-	size_t seen; /* of these levels, the outermost, are counted; those inside are not */
+	size_t seen; /* number of outermost levels that are counted; the levels inside are not */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__node *entered; /* last; the root path at first */
-	struct ps__links links;   /* from a node and a rate to the node below */
+	struct ps__node *entered; /* the node that was entered last; at first the root */
+	/* From a node and a rate to the node below; see also group.c, mark_value.c */
+	struct ps__links links;
 	struct ps__watches watches;
-	volatile bool is_changing; /* counts, visits or numbers of a node */
+	/* True while counts, visits or numbers of a node are being changed */
+	volatile bool is_changing;
 	uint64_t random;
 	double visit_ns; /* what a visit costs, if there is a budget; else 0 */
 	struct ps__spent spent;
 	struct {
 		uint64_t ns;
-		uint16_t mark;   /* of all that was taken since it was set to 0 */
-		bool has_failed; /* and regions were entered or left at it */
-		size_t common;   /* of the regions that are open, so many were so ever since */
-	} last;                  /* boundary */
+		uint16_t mark;   /* of all takes since it was set to 0 */
+		bool has_failed; /* it failed, and a region was entered or left at it */
+		/* Number of outermost levels that were open all the time since the last reading */
+		size_t common;
+	} last; /* the last boundary */
 };
 
-/* A set that counts no thread now. */
+/* An event set that counts no thread now. */
 struct ps__spare {
 	struct ps__spare *next;
 	struct ps_eventset *set;
@@ -80,20 +83,22 @@ struct ps__spare {
 
 struct ps_region {
 	struct ps_profile *profile;
-	struct ps_region *next;                /* with the same hash of the name */
-	_Atomic(const struct ps__rate *) rate; /* of the visits that begin now: one of these */
-	_Atomic(struct ps__slow *) slow;       /* which visits are told; NULL: none */
-	_Atomic uint64_t uncounted;            /* visits of threads that could not be counted */
-	struct ps__rate all;                   /* each visit is counted */
-	struct ps__rate *chosen;               /* by the program */
-	struct ps__rate *powers;               /* for a budget; NULL: there is none */
+	struct ps_region *next; /* with the same place in the table */
+	/* Of the visits that begin now: one of those below */
+	_Atomic(const struct ps__rate *) rate;
+	_Atomic(struct ps__slow *) slow; /* which visits are reported; NULL: none */
+	_Atomic uint64_t uncounted;      /* visits of threads that could not be counted */
+	struct ps__rate all;             /* each visit is counted */
+	struct ps__rate *chosen;         /* list of the rates that the program has set */
+	struct ps__rate *powers; /* rates that a budget chooses from; NULL: there is no budget */
 	/* The region "smooth" of "smooth[level=3]": see group.c; NULL: none. Stored once */
 	_Atomic(const struct ps_region *) base;
 	char name[];
 };
 
-/* Its visits that were not counted, and which path they were of isn't known. A visit that a number
- * would have told apart may be among those of its base. */
+/* Returns the number of the region's visits in threads that could not be counted. The paths of
+ * these visits aren't known. Those of its base are included: a number might have told them
+ * apart. */
 static inline uint64_t ps__region_uncounted(const struct ps_region *region)
 {
 	const struct ps_region *base = atomic_load_explicit(&region->base, memory_order_acquire);
@@ -102,20 +107,21 @@ static inline uint64_t ps__region_uncounted(const struct ps_region *region)
 	       (base ? atomic_load_explicit(&base->uncounted, memory_order_relaxed) : 0);
 }
 
-/* Found or made, under the profile's lock; NULL for lack of memory. */
+/* Finds or makes a region. Takes the profile's lock. NULL if out of memory. */
 struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
 
-/* For marks: leaves it, and what is open inside it, as longjmp leaves it. Not in order is a fault
- * all the same. */
+/* For marks: leaves the region, and all regions that are open inside it, for example after a
+ * longjmp. Leaving a region that isn't the innermost one is nevertheless counted as a fault. */
 void ps__region_leave_through(struct ps_region *region);
 
-/* Faults by kind. The last one is of profiles that were loaded into this one. */
+/* Kinds of faults. The last one is for counts that can't be read: of threads that are gone
+ * (join.c), and of threads of loaded profiles. */
 enum ps__fault {
 	PS__FAULT_UNMATCHED,
 	PS__FAULT_CROSSED,
 	PS__FAULT_LEFT_OPEN,
 	PS__FAULT_IN_HANDLER,
-	/* The next ones together are `failed` in struct ps_profile_faults. */
+	/* `failed` in struct ps_profile_faults is the sum from here to PS__FAULT_UNREPORTED. */
 	PS__FAULT_UNREAD,
 	PS__FAULT_NO_MEMORY,
 	PS__FAULT_NO_NAME,
@@ -131,47 +137,52 @@ struct ps_profile {
 	uint64_t generation;
 	struct ps_eventset *model;
 	struct ps_component *root;
-	pthread_key_t key;    /* of the thread's member: its destructor is the thread's end */
-	pthread_mutex_t lock; /* of all below but group and faults */
+	pthread_key_t key;    /* of a thread's member; its destructor ends the member */
+	pthread_mutex_t lock; /* of all below, but unlisten and what is atomic */
 	struct ps__member *members;
 	struct ps__spare *spares;
 	struct {
-		struct ps_paths *all; /* what threads that have ended counted, together */
-		struct ps__ended_thread *threads; /* and each by itself */
-		struct ps__links links;           /* from its tid to it; see ended.c */
+		struct ps_paths *all;             /* sum of all ended threads */
+		struct ps__ended_thread *threads; /* each ended thread by itself, if are_kept */
+		struct ps__links links; /* from a tid to the element of threads; see ended.c */
 		bool are_kept;
-		long long *residual; /* of each event, what was counted and is in no path */
+		long long *residual; /* for each event: counts that are in no path */
 	} ended;
-	struct ps_region **regions; /* by hash */
+	struct ps_region **regions; /* a hash table */
 	size_t region_count;
-	size_t region_room;                           /* a power of two */
-	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
-	_Atomic(struct ps_region *) group;            /* tells visits apart; NULL: nothing does */
+	size_t region_room; /* a power of two */
+	/* Stops hearing marks; NULL: it never heard any */
+	void (*unlisten)(struct ps_profile *profile);
+	/* The name whose numbers tell visits apart; NULL: none */
+	_Atomic(struct ps_region *) group;
 	_Atomic uint64_t faults[PS__FAULTS];
-	double budget;   /* of the time, that visits may cost; 0: none */
+	double budget;   /* the fraction of the time that visits may cost; 0: no limit */
 	uint64_t seed;   /* of the choice of visits */
-	uint64_t joined; /* how often a thread did */
+	uint64_t joined; /* how often a thread has joined */
 	struct {
-		_Atomic uint64_t all;   /* that joined, or could not be counted */
-		_Atomic uint64_t first; /* of these, those that no profile knew before */
+		_Atomic uint64_t all;   /* number of threads that joined, or could not be counted */
+		_Atomic uint64_t first; /* number of those that no profile knew before */
 	} threads;
-	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
+	/* Why the first of the uncounted threads could not be counted; NULL: there is none */
+	_Atomic(char *) uncounted_why;
 };
 
-/* The calling thread's: which member it is, and whether it is inside a call of any profile. */
+/* The state of the calling thread: its member, and whether it is inside a call of any profile. */
 struct ps__own {
-	uint64_t number; /* of the profile that `member` is of */
+	uint64_t number; /* that of the member's profile; 0: none */
 	struct ps__member *member;
 	volatile bool is_inside;
-	int refusal;      /* why that profile can't count it */
-	uint64_t refused; /* the number of a profile that can't count it */
-	uint64_t known;   /* the number of the last profile that it came to, counted or not */
+	int refusal;      /* why the profile `refused` can't count the thread: an error code */
+	uint64_t refused; /* number of a profile that can't count the thread; 0: none */
+	/* Number of the last profile that the thread came to, counted or not; 0: none */
+	uint64_t known;
 };
 extern _Thread_local struct ps__own ps__own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Around each public call that looks at the calling thread. PS_ECLOST, or PS_ECNFLCT from a handler
- * that interrupted another one: those don't leave. */
+/* ps__profile_begin and ps__profile_end are around each public call that uses the calling thread's
+ * state. ps__profile_begin returns PS_ECLOST in a child of fork(), and PS_ECNFLCT in a handler that
+ * interrupted another call; ps__profile_end isn't called then. */
 int ps__profile_refuse(struct ps_profile *profile, const char *call) __attribute__((cold));
 static inline int ps__profile_may_begin(struct ps_profile *profile, const char *call)
 {
@@ -195,7 +206,7 @@ static inline int ps__profile_begin(struct ps_profile *profile, const char *call
 	ps__profile_enter();
 	return PS_OK;
 }
-/* The same around boundaries, which may be left: see base/stack.h. */
+/* As ps__profile_begin, for calls that a jump may leave: see base/stack.h. */
 static inline int ps__profile_begin_visit(struct ps_profile *profile, const char *call)
 {
 	int result = ps__profile_may_begin(profile, call);
@@ -212,10 +223,10 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
-/* Returns the number of threads that have come to be counted, with those that could not be. A
- * thread that comes again is one; but not if it was counted by another profile meanwhile. */
+/* Returns the number of threads that have joined, or could not be counted. A thread that joins
+ * again is counted once, unless it came to another profile in between. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
-/* Of these, those that had come to no other profile before. */
+/* Returns the number of those threads that had come to no other profile before. */
 uint64_t ps__profile_new_threads(struct ps_profile *profile);
 
 static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)
@@ -232,25 +243,30 @@ static inline struct ps__member *ps__member_find(struct ps_profile *profile)
 	}
 	return ps__own.member;
 }
-/* The same, made if need be. What failed once is not tried again before ps_profile_join. */
+/* Makes the calling thread's member; ps__member_get finds it or makes it. After a failure both
+ * return the same code in this thread, until ps_profile_join tries again. */
 int ps__member_create(struct ps_profile *profile, struct ps__member **out) __attribute__((cold));
 static inline int ps__member_get(struct ps_profile *profile, struct ps__member **out)
 {
 	*out = ps__member_find(profile);
 	return __builtin_expect(*out != NULL, 1) ? PS_OK : ps__member_create(profile, out);
 }
-/* Counts go to the innermost path. now_ns is there in any case. */
+/* Makes a boundary: adds the counts since the last one to the innermost counted path. Always sets
+ * *now_ns. */
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
-/* The rest of a boundary for which the fast path gave this result, and maybe a time; else 0. */
+/* Completes a boundary after the fast path has returned `result`. *now_ns: the time that it has
+ * read, or 0. */
 int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *now_ns);
-/* The same for one that ends a visit; member->is_changing is for the caller to end. */
+/* As ps__member_boundary_slowly, for a boundary that ends a visit. Afterwards member->is_changing
+ * is true, and the caller sets it to false. */
 int ps__member_leave_slowly(struct ps__member *member, int result, uint64_t *now_ns);
-/* Visits that are watched get the counts that the fast path is about to take, too. */
+/* Adds the counts that the fast path is taking to the watched visits. */
 void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns) __attribute__((cold));
 /*
- * Called before a region is entered or left without a reading: `common` of the levels stay open.
- * What comes with the next reading belongs to several paths. The innermost path that was open all
- * the time gets it: so its inclusive counts, and those around it, are right.
+ * Called when a region is entered or left without a reading. common: number of outermost levels
+ * that stay open. The counts of the next reading belong to several paths. They are added to the
+ * innermost path that was open all the time: so its inclusive counts, and those of the paths around
+ * it, are right.
  */
 void ps__member_lose(struct ps__member *member, size_t common) __attribute__((cold));
 static inline void ps__level_set_node(struct ps__level *level, struct ps__node *node)
@@ -258,7 +274,7 @@ static inline void ps__level_set_node(struct ps__level *level, struct ps__node *
 	__atomic_store_n(&level->node, node, __ATOMIC_RELAXED);
 }
 
-/* Pairs with ps__member_counted_by_other: the node of the innermost level comes first. */
+/* Pairs with ps__member_counted_by_other: the innermost node is stored before the depth. */
 static inline void ps__member_set_depth(struct ps__member *member, size_t depth)
 {
 	__atomic_store_n(&member->depth, depth, __ATOMIC_RELEASE);
@@ -274,34 +290,34 @@ static inline void ps__member_set_last_ns(struct ps__member *member, uint64_t no
 	__atomic_store_n(&member->last.ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* After a call that was left: see ps__stack_was_left. */
+/* Repairs the member after a call that a jump left: see ps__stack_was_left. */
 void ps__member_recover(struct ps__member *member);
 
 int ps__member_check(struct ps__member *member, long long *residual);
 /* Leaves the innermost region. */
 int ps__member_leave(struct ps__member *member);
-/* The calling thread's: its counts go to the paths of ended threads. */
+/* Ends the calling thread's member. Its counts are added to the paths of ended threads. */
 int ps__member_end(struct ps__member *member);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
 void ps__member_free(struct ps__member *member);
-/* The caller's, which has none. */
+/* Makes the calling thread's member. The thread must have none. */
 int ps__member_make(struct ps_profile *profile, struct ps__member **out);
 /* The caller holds the profile's lock. */
 void ps__member_unlink(struct ps__member *member);
 
-/* The innermost of the regions that are open. */
+/* Returns the node of the innermost open region; the root if none is open. */
 static inline struct ps__node *ps__member_innermost(const struct ps__member *member)
 {
 	return member->depth ? member->levels[member->depth - 1].node : member->root;
 }
 
-/* The innermost of those that are counted: counts go there. */
+/* Returns the node that counts are added to: that of the innermost counted region, or the root. */
 static inline struct ps__node *ps__member_counted(const struct ps__member *member)
 {
 	return member->seen ? member->levels[member->seen - 1].node : member->root;
 }
 
-/* As another thread sees it, which holds the profile's lock; NULL while it changes. */
+/* As ps__member_counted, for another thread that holds the lock. NULL while it changes. */
 static inline const struct ps__node *ps__member_counted_by_other(const struct ps__member *member)
 {
 	size_t depth = __atomic_load_n(&member->depth, __ATOMIC_ACQUIRE);
@@ -313,8 +329,9 @@ static inline const struct ps__node *ps__member_counted_by_other(const struct ps
 	            : member->root;
 }
 
-/* The same, where the last boundary failed: the innermost that was open all the time since the one
- * before it. NULL: it did not fail. counted is what the call above has returned. */
+/* Returns the node that will get the next counts if the last boundary failed: the innermost one
+ * that was open all the time since the last reading. NULL if the last boundary did not fail.
+ * counted: the result of ps__member_counted_by_other. */
 static inline const struct ps__node *ps__member_failed_by_other(const struct ps__member *member,
                                                                 const struct ps__node *counted)
 {
@@ -329,31 +346,31 @@ static inline const struct ps__node *ps__member_failed_by_other(const struct ps_
 	              : member->root;
 }
 
-/* ended.c: what one thread counted that has ended. The caller holds the profile's lock. */
+/* ended.c: the counts of an ended thread. Callers of add and find hold the profile's lock. */
 struct ps__ended_thread {
 	struct ps__ended_thread *next;
 	pid_t tid;
 	struct ps_paths *paths;
 };
-/* ps__paths_add_member, or ps__rest_add_member for what is not in the nodes, too. */
+/* ps__paths_add_member, or ps__rest_add_member, which also adds counts that are in no node yet. */
 typedef int ps__add_member(struct ps_paths *paths, const struct ps__member *member);
-/* 0, or -1 for lack of memory: nothing is kept then. */
+/* Adds a member to the counts kept for its tid. 0, or -1 if out of memory: nothing is added. */
 int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
 struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid);
 void ps__ended_free_all(struct ps_profile *profile);
 
-/* join.c: ends the members of threads that are gone and didn't say so: that ended by exit(2), or
- * with a mark in the last of their destructors. */
+/* join.c: ends the members of threads that are gone without a call of ps__member_thread_ends: they
+ * ended by exit(2), or had a mark in the last of their destructors. */
 void ps__gone_end_all(struct ps_profile *profile);
 
-/* ended.c: a set that counts the calling thread, a spare one or a clone of the model; *out may be
- * NULL or not after an error. */
+/* ended.c: starts a set that counts the calling thread, a spare one or a clone of the model. After
+ * an error *out is NULL, or a set that the caller must destroy. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out);
-/* Takes over a set that was stopped, and whose counts were taken. */
+/* Takes over a set that was stopped, and whose counts have all been taken. */
 void ps__spare_put(struct ps_profile *profile, struct ps_eventset *set);
 void ps__spare_free_all(struct ps_profile *profile);
 
-/* node.c: the node below, made if need be; NULL for lack of memory. parent NULL: the root path. */
+/* node.c: finds or makes the node below parent (NULL: the root). NULL if out of memory. */
 struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
                                  const struct ps_region *region, const struct ps__rate *rate);
 static inline bool ps__node_is(const struct ps__node *node, const struct ps__node *parent,
@@ -361,8 +378,9 @@ static inline bool ps__node_is(const struct ps__node *node, const struct ps__nod
 {
 	return node && node->rate == rate && node->parent == parent;
 }
-/* Programs enter the same regions in the same order again and again. So it is the one that was
- * entered last below the parent, or the one that was made after the one entered last. */
+/* As ps__node_search. Programs enter the same regions in the same order again and again. So two
+ * nodes are tried first: the child entered last, and the node made after the one that was entered
+ * last. */
 static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps__node *parent,
                                             const struct ps_region *region,
                                             const struct ps__rate *rate)
@@ -382,7 +400,7 @@ static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps
 }
 void ps__node_free_all(struct ps__member *member);
 
-/* A visit that isn't counted: that there was one is all that is known. */
+/* Leaves the innermost region, whose visit isn't counted. Only their number is kept. */
 static inline int ps__member_leave_uncounted(struct ps__member *member)
 {
 	size_t depth = member->depth - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counts of another thread since its last boundary are the kernel's totals less what its nodes
- * have. They belong to the innermost region that is counted there, if the thread makes no boundary
- * while this is done. Else they are left for its next one.
+ * Finds the counts of another thread since its last boundary: the kernel's totals minus the counts
+ * of the thread's nodes. They belong to the innermost counted region of the thread, if the thread
+ * makes no boundary meanwhile. Otherwise they are left for its next boundary.
  */
 #include "region/rest.h"
 
@@ -22,19 +22,21 @@
 struct rest {
 	struct ps_paths *paths;
 	const struct ps__member *member;
-	const struct ps__node *counted; /* what the thread counted to when that began */
-	struct ps_path *path;           /* what the counts belong to */
-	struct ps_path *innermost; /* and the time: another one where the last boundary failed */
+	const struct ps__node *counted; /* what the thread counted to at the beginning */
+	struct ps_path *path;           /* path that gets the counts */
+	/* Path that gets the time; differs from path if the last boundary failed */
+	struct ps_path *innermost;
 	bool has_failed;
 	const struct ps__recording *recording;
 	const struct ps__peeked *peeked;
-	size_t count;           /* of peeked, and of rows */
-	_Atomic uint64_t *rows; /* as in a history; their time is 0 if nothing is missing */
+	size_t count; /* number of elements of peeked, and of rows */
+	/* As in a history; the time of a row is 0 if no counts are missing */
+	_Atomic uint64_t *rows;
 	uint64_t now_ns;
 };
 
-/* Notes how far the thread has come. False: it is at a boundary now, and may have read counters
- * already. */
+/* Sets *sequences, which grows with each boundary of the thread. False if the thread is at a
+ * boundary now, and may have read counters already. */
 static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 {
 	uint64_t odd = 0;
@@ -49,8 +51,7 @@ static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 	return !odd && !ps__set_is_busy(member->set);
 }
 
-/* Waits until a boundary that is being made has come to its end; but a call that was left stays so.
- */
+/* Waits for the end of a boundary; not for ever: a call that a jump left stays busy. */
 static void rest_wait(const struct ps__member *member)
 {
 	for (unsigned turn = 0; turn < MOST_TURNS && ps__set_is_busy(member->set); turn++)
@@ -63,7 +64,8 @@ static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
 	return rest_look(member, sequences);
 }
 
-/* Has the thread made a boundary since then? What was loaded before was loaded with acquire. */
+/* True if the thread has made a boundary since rest_begin. All earlier loads are acquiring, so they
+ * come before those of rest_look. */
 static bool rest_has_gone_on(const struct ps__member *member, uint64_t begun)
 {
 	uint64_t sequences;
@@ -76,7 +78,7 @@ static size_t rest_width(const struct rest *rest)
 	return ps__recording_width(rest->recording);
 }
 
-/* The row of a hardware thread's counts; SIZE_MAX: its counters aren't there. */
+/* Returns the row of a hardware thread's counts; SIZE_MAX if there are no counters of it. */
 static size_t rest_index(const struct rest *rest, const struct ps_thread *thread)
 {
 	int cpu = ps_thread_cpu(thread);
@@ -88,8 +90,8 @@ static size_t rest_index(const struct rest *rest, const struct ps_thread *thread
 	return SIZE_MAX;
 }
 
-/* Sums up what the nodes have, by row. Most cells of a node are of the hardware thread that the
- * last one was of, or of few. */
+/* Sums up the nodes' counts by row. The index is kept from cell to cell, because most cells are of
+ * the same few hardware threads. */
 static void rest_sum_known(const struct rest *rest, uint64_t *known)
 {
 	const struct ps_thread *last = NULL;
@@ -120,8 +122,9 @@ static const struct ps_thread *rest_thread(const struct rest *rest, size_t index
 	return ps_topology_thread(rest->member->profile->root->topology, rest->peeked[index].cpu);
 }
 
-/* Where a total is less than what is known, as of a counter that was reset, nothing is told. Of a
- * set that is split, time enabled is time on the hardware. */
+/* Fills a row with the totals minus the known counts. If a total is less than what is known, for
+ * example because a counter was reset, the row is marked as empty. In a set that is split by CPU,
+ * the running time is also the enabled time. */
 static void rest_fill_row(const struct rest *rest, size_t index, const uint64_t *known)
 {
 	const struct ps__peeked *peeked = &rest->peeked[index];
@@ -182,14 +185,14 @@ static int rest_fill_rows(struct rest *rest)
 	return has_memory ? 0 : -1;
 }
 
-/* A boundary that fails changes no node. */
+/* True if has_failed has changed since. A boundary that fails changes no node. */
 static bool rest_has_failed_since(const struct rest *rest)
 {
 	return __atomic_load_n(&rest->member->last.has_failed, __ATOMIC_ACQUIRE) !=
 	       rest->has_failed;
 }
 
-/* As the next boundary will do it: see ps__member_lose. */
+/* Sets the doubts that the next boundary will set: see ps__member_lose. */
 static void rest_doubt(const struct rest *rest)
 {
 	rest->path->doubt |= PS__HAS_OTHERS;
@@ -200,8 +203,8 @@ static void rest_doubt(const struct rest *rest)
 	rest->innermost->visits.on_cpu_ns = UINT64_MAX;
 }
 
-/* The time since the last boundary. A thread that is gone has ended some time since then: as long
- * as it was on a CPU is all that is known. */
+/* Returns the time since the last boundary. For a thread that is gone, the time of its end isn't
+ * known: the time on a CPU is returned. */
 static uint64_t rest_time(const struct rest *rest)
 {
 	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
@@ -217,7 +220,7 @@ static uint64_t rest_time(const struct rest *rest)
 	return on_cpu_ns;
 }
 
-/* Nothing is added before it is known that the thread stood still all the time. */
+/* Adds the rows only if the thread made no boundary meanwhile. Returns as rest_add. */
 static int rest_add_all(struct rest *rest, uint64_t begun)
 {
 	int added = 0;
@@ -227,7 +230,7 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 		return -1;
 	if (rest_has_gone_on(rest->member, begun) || rest_has_failed_since(rest))
 		return 1;
-	/* A boundary changes the level behind its nodes. */
+	/* A boundary changes its node before the level: so the level is checked, too. */
 	if (ps__member_counted_by_other(rest->member) != rest->counted)
 		return 1;
 	if (rest->has_failed)
@@ -239,8 +242,8 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 	return added;
 }
 
-/* After the nodes were added. 0; 1, and nothing was added: the thread made a boundary meanwhile; or
- * -1 for lack of memory. */
+/* Adds the missing counts; the nodes have been added. Returns 0; 1 if the thread made a boundary
+ * meanwhile: nothing was added; or -1 if out of memory. */
 static int rest_add(struct ps_paths *paths, const struct ps__member *member, uint64_t begun)
 {
 	const struct ps__node *node = ps__member_counted_by_other(member);
@@ -256,7 +259,7 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 		return 1;
 	rest.count = ps__set_peek(member->set, member->tid, &peeked);
 	rest.peeked = peeked;
-	rest.now_ns = ps__os_now_ns(); /* behind the counts: the time on the CPU isn't longer */
+	rest.now_ns = ps__os_now_ns(); /* after the counts: the time on the CPU isn't longer */
 	int added = rest.count ? rest_add_all(&rest, begun) : 0;
 	ps__os_free(rest.rows);
 	ps__os_free(peeked);
@@ -273,8 +276,9 @@ static int rest_add_running(struct ps_paths *paths, const struct ps__member *mem
 	return is_still ? rest_add(paths, member, begun) : 1;
 }
 
-/* A thread that made a boundary meanwhile is looked at once more: so what was seen before it is in
- * the nodes. If it makes another one, what comes behind that is left for later. */
+/* Adds a running thread. If the thread makes a boundary meanwhile, it is read once more: the counts
+ * up to that boundary are then in its nodes. If it makes another one, the later counts are left for
+ * later. */
 static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
 {
 	int added = 1;
@@ -300,7 +304,7 @@ bool ps__rest_is_known(const struct ps__member *member)
 {
 	struct ps__peeked *peeked = NULL;
 
-	/* It ends: all is in its nodes. */
+	/* The thread is ending: all counts are in its nodes. */
 	if (!member->set)
 		return true;
 	rest_wait(member);

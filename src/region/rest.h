@@ -8,11 +8,12 @@
 struct ps_paths;
 struct ps__member;
 
-/* Adds what a thread has counted up to now; if it isn't the calling one, with what is in no node
- * yet. The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
+/* Adds the counts of a thread up to now. If it isn't the calling thread, they include counts that
+ * are in no node yet. The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is
+ * added then. */
 int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member);
 
-/* Can it be told what a running thread counted since its last boundary? */
+/* True if the counts of a running thread since its last boundary can be read. */
 bool ps__rest_is_known(const struct ps__member *member);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the visits of a region to the profile's budget: the rate follows what they cost. */
+/* Keeps the cost of a region's visits within the profile's budget: the rate follows the cost. */
 #include "region/profile.h"
 
-/* Below this part of the budget more visits are counted again. */
+/* If less than this part of the budget is spent, more visits are counted again. */
 #define LOW_SHARE 0.25
 
-/* The power of the rate that is in force now; -1: the program has chosen it. */
+/* Returns n if one visit in 2^n is counted now; -1 if the program has chosen the rate. */
 static int sampling_power(const struct ps_region *region)
 {
 	const struct ps__rate *rate = atomic_load_explicit(&region->rate, memory_order_acquire);
@@ -17,7 +17,7 @@ static int sampling_power(const struct ps_region *region)
 	           : -1;
 }
 
-/* wanted: how often the budget goes into what is spent. */
+/* wanted: what is spent, divided by the budget. */
 static int sampling_next_power(int power, double wanted)
 {
 	if (wanted < LOW_SHARE)
@@ -27,7 +27,8 @@ static int sampling_next_power(int power, double wanted)
 	return power;
 }
 
-/* So many reviews tell what all paths together cost; after more the past is forgotten. */
+/* The number of reviews after which the cost of all paths is known; the number after which the
+ * measurement begins anew. */
 #define LEAST_REVIEWS 4
 #define MOST_REVIEWS  64
 
@@ -37,8 +38,8 @@ static void spent_begin(struct ps__spent *spent, uint64_t now_ns)
 	spent->reviews = 0;
 }
 
-/* The part of the thread's time that all its paths cost; 0: not known yet. The first review is of
- * visits that began before. */
+/* Returns the part of the thread's time that all its paths cost; 0: not known yet. The first review
+ * is left out, because its visits began before since_ns. */
 static double spent_share(const struct ps__spent *spent, double visit_ns, uint64_t now_ns)
 {
 	if (spent->reviews < LEAST_REVIEWS || now_ns <= spent->since_ns)
@@ -47,7 +48,7 @@ static double spent_share(const struct ps__spent *spent, double visit_ns, uint64
 	       (double)(now_ns - spent->since_ns);
 }
 
-/* A path has a node for each rate. */
+/* True if two nodes are of one path, which has a node for each rate. */
 static bool spent_is_same_path(const struct ps__node *one, const struct ps__node *other)
 {
 	return one->region == other->region && one->parent == other->parent;
@@ -60,8 +61,8 @@ static void spent_add(struct ps__spent *spent, const struct ps__node *node)
 	spent->reviews++;
 }
 
-/* The number of times that the budget goes into the cost of the path, or of all paths together;
- * -1: too little is known for more visits. */
+/* Returns the cost of the path or of all paths together, divided by the budget; -1 if it isn't
+ * known yet whether more visits can be counted. */
 static double sampling_wanted(const struct ps__member *member, double own_share, uint64_t now_ns)
 {
 	const struct ps__spent *spent = &member->spent;
@@ -75,7 +76,7 @@ static double sampling_wanted(const struct ps__member *member, double own_share,
 	return (own_share > all_share ? own_share : all_share) / budget;
 }
 
-/* A rate is in force for all threads; each looks at its own time. */
+/* A rate applies to all threads, but each thread looks only at its own time. */
 void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
                          uint64_t now_ns)
 {

@@ -2,9 +2,9 @@
 /*
  * Sampling: only some visits of a region are counted.
  *
- * A visit that isn't counted makes no boundary, nor does what is visited inside it. What happens
- * there is counted to the innermost visit that is counted: so nothing is lost, and the counts of
- * all paths together are exact. What belongs where is extrapolated when the paths are read
+ * A visit that isn't counted makes no boundary, and neither do the visits inside it. Their counts
+ * are added to the innermost counted visit: so nothing is lost, and the counts of all paths
+ * together are exact. The counts of each path are extrapolated when the paths are read
  * (estimate.c).
  */
 #ifndef PS_REGION_SAMPLING_H
@@ -17,15 +17,15 @@ struct ps_region;
 struct ps__member;
 struct ps__node;
 
-/* How often a region's visits are counted. Its address stands for the region and the rate: what is
- * counted at different rates has different nodes. */
+/* How often a region's visits are counted. The struct's address identifies the region and the rate:
+ * visits at different rates have different nodes. */
 struct ps__rate {
-	struct ps__rate *next; /* one that was made for the region before */
+	struct ps__rate *next; /* a rate that was made for the region earlier */
 	uint64_t one_in;
 	uint64_t limit; /* a visit is counted if a random number is no larger */
 };
 
-/* Budgets choose among powers of two, the least 1. */
+/* Number of rates that a budget chooses from: one visit in 1, 2, 4, ... */
 #define PS__POWERS 24
 
 static inline void ps__rate_set(struct ps__rate *rate, uint64_t one_in)
@@ -54,10 +54,11 @@ static inline bool ps__rate_chooses(const struct ps__rate *rate, uint64_t *rando
 /* Makes the rates that a budget chooses from, if they aren't there. 0, or -1 for lack of memory.
  * The caller holds the profile's lock. */
 int ps__region_make_powers(struct ps_region *region);
-/* A rate of the region, made if need be; NULL for lack of memory. Takes the profile's lock. */
+/* Finds or makes a rate of the region. NULL if out of memory. Takes the profile's lock. */
 const struct ps__rate *ps__region_get_rate(struct ps_region *region, uint64_t one_in);
 
-/* review.c: after so many counted visits of a node: does the region keep to the budget? */
+/* review.c: called after this number of counted visits of a node. Changes the region's rate if its
+ * cost doesn't fit the budget. */
 #define PS__REVIEW_VISITS 64
 void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
                          uint64_t now_ns) __attribute__((cold));

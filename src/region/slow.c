@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Visits that take long are reported or written one by one. While one of such a region is open,
- * each boundary adds its counts to a node of the visit's own, too.
+ * Reports or writes visits that take long, one by one. While such a region's visit is open, each
+ * boundary also adds its counts to a node of this visit.
  */
 #include "region/slow.h"
 
@@ -9,18 +9,19 @@
 #include "region/paths.h"
 #include "region/profile.h"
 
-/* A visit that is open. */
+/* A watched visit that is open. */
 struct ps__watch {
-	struct ps__watch *outer; /* around it; or the next one that isn't in use */
+	/* The watched visit around this one; the next element if this one is idle */
+	struct ps__watch *outer;
 	const struct ps__slow *slow;
-	size_t depth;         /* of its level, from 1 on */
-	bool is_lost;         /* what was counted in it isn't known */
-	struct ps__node node; /* with what was counted in it */
+	size_t depth;         /* that of its level, from 1 on */
+	bool is_lost;         /* its counts aren't known */
+	struct ps__node node; /* has its counts */
 };
 
 static struct ps__watch *slow_make_watch(struct ps__member *member)
 {
-	/* A new one is idle first: where signals are released, a jump out of a handler may come. */
+	/* A new one is idle first: a jump may come as soon as signals are released. */
 	if (!member->watches.idle) {
 		struct ps__held held;
 		ps__signals_hold(&held);
@@ -66,7 +67,7 @@ void ps__slow_lose(struct ps__member *member)
 		watch->is_lost = true;
 }
 
-/* Makes it ready for another visit. A cell without a time has no counts. */
+/* Clears a watch and puts it into the idle list. A cell whose time is 0 has no counts. */
 static void slow_release(struct ps__member *member, struct ps__watch *watch)
 {
 	struct ps__node_cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
@@ -81,7 +82,7 @@ static void slow_release(struct ps__member *member, struct ps__watch *watch)
 	member->watches.idle = watch;
 }
 
-/* The paths of one visit; NULL for lack of memory. */
+/* Makes the paths of one visit; NULL if out of memory. */
 static struct ps_paths *slow_make_paths(const struct ps__member *member, struct ps__watch *watch,
                                         uint64_t visit_ns)
 {
@@ -132,7 +133,7 @@ static void slow_report(struct ps__member *member, struct ps__watch *watch, uint
 		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return;
 	}
-	/* Calls of the program's function come from within this one: it was not left. */
+	/* Calls in the callback must not take this call for one that was left. */
 	uintptr_t noted = ps__stack_noted;
 	ps__stack_noted = UINTPTR_MAX;
 	slow->callback(slow->context, path, entered_ns, left_ns);

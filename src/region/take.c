@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the paths of a profile as they stand, of all threads together or of one; and its residual.
- */
+/* Copies the paths of a profile, of all threads together or of one; and computes its residual. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -12,7 +11,7 @@
 
 #define ALL_THREADS ((pid_t)-1)
 
-/* 0, -1 for lack of memory, or 1 if there is no such thread. The caller holds the lock. */
+/* Adds a thread. 0, -1 if out of memory, or 1: no such thread. The caller holds the lock. */
 static int take_add_thread(const struct ps_profile *profile, struct ps_paths *paths, pid_t tid)
 {
 	const struct ps__ended_thread *thread = ps__ended_find(profile, tid);
@@ -36,7 +35,8 @@ static int take_add_all(const struct ps_profile *profile, struct ps_paths *paths
 	return added;
 }
 
-/* The calling thread's counts come up to now first. */
+/* Adds the counts up to now: first makes a boundary in the calling thread, and ends the members of
+ * threads that are gone. */
 static int take_add_up(struct ps_profile *profile, struct ps_paths *paths, pid_t tid)
 {
 	struct ps__member *own = ps__member_find(profile);

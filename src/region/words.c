@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of which saved paths consist. See paths_file.h. */
+/* Reads and writes the words of saved paths. See paths_file.h. */
 #include "base/decimal.h"
 #include "base/os.h"
 #include "region/paths_file.h"
@@ -15,7 +15,7 @@ static bool words_is_blank(char letter)
 	return letter == ' ' || letter == '\n';
 }
 
-/* Copies the next word, as nothing ends the text but `end`. */
+/* Copies the next word into a string: the text ends at `end`, without a NUL. */
 static void words_next(struct ps__words *words, char word[MOST_DIGITS])
 {
 	size_t length = 0;
