@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The blocks of a log. A stream maps the one it writes to, so that what was written is the kernel's
- * whatever ends the process. Its place on the disk is reserved before: a full disk is an error
- * here, and no signal later. ps_log(3) has the exceptions.
+ * The blocks of a log. A stream maps the block that it writes to: so the kernel has each record,
+ * whatever ends the process. The block's space on the disk is reserved before: a full disk is an
+ * error here, not a signal later. ps_log(3) has the exceptions.
  */
 #include "base/cancel.h"
 #include "base/error.h"
@@ -24,7 +24,7 @@ static size_t offset_of(const struct ps__log_file *file, size_t index)
 	return file->first_block + index * file->block_bytes;
 }
 
-/* The oldest block of a ring that no stream writes to. */
+/* Chooses the oldest block of a ring that no stream writes to. */
 static int blocks_choose_of_ring(struct ps_log *log, size_t *index)
 {
 	for (size_t tries = 0; tries < log->file.ring_blocks; tries++) {
@@ -40,7 +40,8 @@ static int blocks_choose_of_ring(struct ps_log *log, size_t *index)
 	                log->file.path, log->file.ring_blocks);
 }
 
-/* It is the caller's. The lock isn't held for longer: other streams' threads wait for it. */
+/* Chooses a block for the caller. The lock is released before the block is mapped, because threads
+ * of other streams wait for it. */
 static int blocks_choose(struct ps_log *log, size_t *index)
 {
 	int result = PS_OK;
@@ -67,8 +68,8 @@ static void give_back(struct ps_log *log, size_t index)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* Nothing was written to it. A file's last block is taken again. Others stay empty, and say so: a
- * block of zeros in a closed log counts as damaged. */
+/* Gives back a block to which nothing was written. The last block of a file is taken again later.
+ * Others are marked as empty: in a closed log a block of zeros counts as damaged. */
 static void take_back(struct ps_log *log, size_t index)
 {
 	const uint64_t empty = PS__LOG_EMPTY_MAGIC;
@@ -85,9 +86,9 @@ static void take_back(struct ps_log *log, size_t index)
 		ps__log_file_write(&log->file, &empty, offset_of(&log->file, index), sizeof empty);
 }
 
-/* Makes the pages, or each one that is written to would be a fault that is counted. On a file
- * system that copies on write they get their space only here, and a store for which none is left
- * would end the program by SIGBUS. Kernels before 5.14 can't. */
+/* Makes the pages now: otherwise the first store to each page would be a page fault, which is
+ * counted. On a file system that copies on write, the pages get their space only here; without
+ * space a later store would end the program by SIGBUS. Kernels before 5.14 can't do this. */
 static int make_pages(const struct ps__log_file *file, void *memory)
 {
 	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
@@ -104,9 +105,9 @@ static int make_pages(const struct ps__log_file *file, void *memory)
 
 static int blocks_map_page(const struct ps__log_file *file, struct ps__log_page *page)
 {
-	/* The zeros are written, though the file may have them already: pages that are made so many
-	 * at once cost a fourth of those that a mapping makes one by one. From front to back: what
-	 * an earlier lap left there ends to be a block first. */
+	/* Zeros are written even if the file has them already: pages that are made together cost a
+	 * fourth of pages that a mapping makes one by one. They are written from front to back: so
+	 * the header of a block of an earlier lap is cleared first. */
 	int result = ps__log_file_clear(file, offset_of(file, page->index), file->block_bytes);
 
 	if (result != PS_OK)
@@ -139,7 +140,7 @@ static int take_block(struct ps_log *log, struct ps__log_page *out)
 	return result;
 }
 
-/* Signals and cancellation wait: a lock is held. */
+/* Signals and cancellation are held back, because a lock is taken. */
 int ps__log_take_block(struct ps_log *log, struct ps__log_page *out)
 {
 	struct ps__held held;
@@ -152,7 +153,7 @@ int ps__log_take_block(struct ps_log *log, struct ps__log_page *out)
 	return result;
 }
 
-/* In a forked child the lock is somebody else's. */
+/* In a child of fork() the lock isn't taken: the parent's threads may have held it. */
 void ps__log_give_block(struct ps_log *log, struct ps__log_page *page)
 {
 	struct ps__held held;
@@ -173,11 +174,11 @@ void ps__log_hold(struct ps_log *log)
 
 void ps__log_release(struct ps_log *log)
 {
-	/* What the holders did comes before the end. */
+	/* acq_rel: the last holder sees all that the other holders did. */
 	if (atomic_fetch_sub_explicit(&log->holders, 1, memory_order_acq_rel) != 1)
 		return;
 	int cancel = ps__cancel_hold();
-	/* In a forked child the file is the parent's, who may go on. */
+	/* In a child of fork() the file is the parent's, which may go on writing. */
 	if (ps__fork_is_same(log->generation))
 		ps__log_file_note_close(&log->file,
 		                        log->file.ring_blocks ? log->file.ring_blocks : log->next);

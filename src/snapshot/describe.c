@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stream's blocks say about its records: a line for each event, point and field, whose
- * entries tabs separate. */
+/* The description of a stream's records in its blocks: a line for each event, point and field. Tabs
+ * separate the entries of a line. */
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Written twice: for its length, without a place, and then to it. */
+/* A text is made twice: first with bytes NULL, for its length; then into memory. */
 struct text {
-	char *bytes; /* or NULL */
+	char *bytes; /* NULL: only the length is wanted */
 	size_t size_bytes, length;
 };
 
@@ -30,7 +30,8 @@ static __attribute__((format(printf, 2, 3))) void describe_add(struct text *text
 	text->length += length > 0 ? (size_t)length : 0;
 }
 
-/* Names end a line: tabs in them do no harm, and other control characters become "?". */
+/* Adds a name and ends the line. The name is the last entry, so tabs in it do no harm; other
+ * control characters become "?". */
 static void describe_add_name(struct text *text, const char *name)
 {
 	size_t start = text->length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of a log: made where there is none, filled, and made longer. It is the user's, so it
- * doesn't go through the OS seam. */
+/* The file of a log: creates it, fills it and makes it longer. The file belongs to the user, so
+ * these calls don't go through the OS seam. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -32,7 +32,7 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
-/* Beyond its limit of file sizes a process gets a signal that ends it. */
+/* True if a file may be this long. A write beyond the limit of file sizes ends the process. */
 static bool file_is_allowed(size_t end)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -41,8 +41,9 @@ static bool file_is_allowed(size_t end)
 	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
-/* May bytes up to this end be written? Each call that writes to a block, or makes one, begins with
- * it. Another file that the program opened under the number must not be written to. */
+/* Checks whether bytes up to this end may be written: PS_OK, PS_ECLOST or PS_ESYS. Each call that
+ * writes to a block or makes one begins with this check: another file that the program opened under
+ * the descriptor's number must not be written to. */
 static int file_check(const struct ps__log_file *file, size_t end)
 {
 	if (!ps__file_id_is(file->fd, &file->id))
@@ -63,14 +64,14 @@ static bool file_is_log(int fd)
 	       memcmp(magic, PS__LOG_MAGIC, sizeof magic) == 0;
 }
 
-/* Locks a log until its descriptor is closed. False: another writer has the lock. A file system
- * without locks refuses nobody. */
+/* Locks a log until its descriptor is closed. False: another writer has the lock. True also on a
+ * file system without locks. */
 static bool file_lock(int fd)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* Does the path still lead to the file? */
+/* True if the path still leads to the file. */
 static bool file_is_at(int fd, const char *path)
 {
 	struct stat file, there;
@@ -95,8 +96,8 @@ static int file_fail_busy(const char *path)
 	                path);
 }
 
-/* The path is there: it could not be created. Directories, sockets and devices without a driver
- * can't be opened for writing either. */
+/* Returns the error for an existing path that can't be opened. Directories, sockets and devices
+ * without a driver can't be opened for writing, but are no logs. */
 static int file_fail_to_open(const char *path, int error)
 {
 	switch (error) {
@@ -120,9 +121,9 @@ static int file_fail_to_open(const char *path, int error)
 	}
 }
 
-/* Its writer has locked a log before it is recognized as one, so nobody else writes to the log
- * that is locked here and is still at the path. Network file systems lock only descriptors that
- * may write. */
+/* Opens and locks the older log. A writer locks its log before the file can be recognized as a log:
+ * so nobody else writes to a log that is locked here and is still at the path. The file is opened
+ * for writing, because network file systems lock only such descriptors. */
 static int file_open_older(struct ps__log_file *file, const char *path)
 {
 	file->older = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -165,7 +166,7 @@ static void file_close_older(struct ps__log_file *file)
 	file->older = -1;
 }
 
-/* A new file beside the older log, which stays until the new one is complete. */
+/* Creates a new file beside the older log, which stays until the new one is complete. */
 static int file_begin_replacing(struct ps__log_file *file, const char *path)
 {
 	int result = file_open_older(file, path);
@@ -177,7 +178,7 @@ static int file_begin_replacing(struct ps__log_file *file, const char *path)
 	return result;
 }
 
-/* Each page is touched: a fault when a block is written to would be counted. */
+/* Allocates zeros, and touches each page: page faults in a call would be counted. */
 static unsigned char *file_zeros(void)
 {
 	unsigned char *zeros = ps__os_calloc(1, PS__LOG_ALIGNMENT);
@@ -187,9 +188,9 @@ static unsigned char *file_zeros(void)
 	return zeros;
 }
 
-/* A file system that copies on write takes new space whenever a page that it has written out is
- * stored to again. If none is left, the store is a signal that ends the program. btrfs leaves a
- * file's data in place if it is told so while the file is empty; others refuse. */
+/* A file system that copies on write takes new space when a page that was written out is stored to
+ * again. Without space, the store ends the program by a signal. btrfs keeps a file's data in place
+ * if this flag is set while the file is empty; other file systems refuse the flag. */
 static void file_keep_in_place(int fd)
 {
 	int flags;
@@ -244,7 +245,7 @@ int ps__log_file_complete(struct ps__log_file *file)
 		                file->path);
 	if (fstat(file->older, &older) < 0)
 		return file_fail(file->path, errno);
-	/* Some file systems have no permissions to be changed. */
+	/* Result ignored: some file systems can't change permissions. */
 	ps__file_take_over(file->fd, &older);
 	if (rename(file->beside, file->path) < 0)
 		return file_fail(file->path, errno);
@@ -289,7 +290,7 @@ int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_
 	return PS_OK;
 }
 
-/* In few calls: what is written at once gets larger pieces of memory from the file system. */
+/* Uses few calls: file systems give larger pieces of memory to what is written at once. */
 int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t size_bytes)
 {
 	struct iovec pieces[MOST_PIECES];
@@ -303,7 +304,7 @@ int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t si
 		ssize_t written =
 		    pwritev(file->fd, pieces, (int)(count < MOST_PIECES ? count : MOST_PIECES),
 		            (off_t)offset);
-		/* The rest of a piece; or a whole one, whose write finds out what is wrong. */
+		/* Writes the rest of a piece; after a failure a whole piece, to get its error. */
 		size_t more = PS__LOG_ALIGNMENT;
 		if (written > 0) {
 			offset += (size_t)written;
@@ -339,7 +340,7 @@ int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t 
 	while (error == EINTR);
 	if (error == 0)
 		return PS_OK;
-	/* What a full disk had room for, if the file ended there: no block of zeros stays. */
+	/* Cuts off what a full disk had room for, if the file ends there: no zeros may stay. */
 	struct stat status;
 	if (fstat(file->fd, &status) == 0 && (size_t)status.st_size > offset &&
 	    (size_t)status.st_size <= offset + size_bytes && ftruncate(file->fd, (off_t)offset) < 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a log's file consists of: doc/log-format.md has it all. Writer and reader see it here.
+ * The layout of a log's file, for the writer and the reader. doc/log-format.md describes it
+ * completely.
  *
- * The file: a header with the topology, then blocks of equal size. A block: its own header, the
- * description of its stream, then records. Each block can be read without the others.
+ * The file has a header with the topology, then blocks of equal size. A block has its own header,
+ * the description of its stream, then records. Each block can be read without the others.
  */
 #ifndef PS_SNAPSHOT_FORMAT_H
 #define PS_SNAPSHOT_FORMAT_H
@@ -17,65 +18,65 @@
 #define PS__LOG_BLOCK_MAGIC 0x4b434f4c42475350u /* "PSGBLOCK" */
 #define PS__LOG_EMPTY_MAGIC 0x5954504d45475350u /* "PSGEMPTY": the block is never used */
 #define PS__LOG_CLOSE_MAGIC 0x45534f4c43475350u /* "PSGCLOSE" */
-/* Blocks begin at multiples of it: no kernel has larger pages. */
+/* Blocks begin at multiples of this: no kernel has larger pages. */
 #define PS__LOG_ALIGNMENT  ((size_t)64 * 1024)
 #define PS__LOG_MOST_BLOCK ((size_t)64 * 1024 * 1024)
 #define PS__LOG_MOST_XML   ((size_t)64 * 1024 * 1024)
-/* struct ps__log_block's records, struct ps__log_close's blocks: more may come */
+/* `records` of struct ps__log_block, `blocks` of struct ps__log_close: more may come. */
 #define PS__LOG_OPEN UINT64_MAX
-/* No block's `lost` is larger: to fail so often takes years. */
+/* The largest `lost` of a block: it would take years to lose so many records. */
 #define PS__LOG_MOST_LOST (UINT64_C(1) << 48)
 
-/* The file begins with it. The topology as hwloc's XML follows it. */
+/* The beginning of the file. The topology follows, as hwloc's XML. */
 struct ps__log_header {
 	char magic[8];
 	uint32_t byte_order;
 	uint32_t version;
 	uint64_t block_bytes;
-	uint64_t ring_blocks; /* of a ring; 0: the file grew */
-	uint64_t first_block; /* where blocks begin */
+	uint64_t ring_blocks; /* number of blocks of a ring; 0: the file grew */
+	uint64_t first_block; /* offset of the first block */
 	uint64_t xml_bytes;
-	uint64_t monotonic_ns; /* when the log was made, by two clocks */
+	uint64_t monotonic_ns; /* when the log was made, by CLOCK_MONOTONIC and CLOCK_REALTIME */
 	uint64_t realtime_ns;
-	uint64_t check; /* of all before it, and the XML */
+	uint64_t check; /* checksum of all members before it, and of the XML */
 };
 
-/* It stands behind the topology. The files of older writers have zeros there. */
+/* Comes after the topology. The files of older writers have zeros there. */
 struct ps__log_close {
 	uint64_t magic;
-	uint64_t blocks; /* of the file, once it is closed; until then PS__LOG_OPEN */
-	uint64_t check;  /* of all before it */
+	uint64_t blocks; /* number of blocks once the file is closed; until then PS__LOG_OPEN */
+	uint64_t check;  /* checksum of all members before it */
 };
 
-/* A block begins with it. The description of the stream follows it. */
+/* The beginning of a block. The description of the stream follows. */
 struct ps__log_block {
 	uint64_t magic;
-	uint64_t stream;            /* its number in the file */
-	uint64_t sequence;          /* of the block in its stream, from 0 */
-	uint64_t first;             /* the number of its first record in its stream, from 0 */
-	uint64_t description_bytes; /* a multiple of 8: NULs stand at its end */
-	uint64_t check;             /* of all before it, and the description */
-	uint64_t records;           /* that it has, once no more come; until then PS__LOG_OPEN */
-	uint64_t lost;              /* records after its last one that had no space in the file */
+	uint64_t stream;            /* number of the stream in the file */
+	uint64_t sequence;          /* number of the block in its stream, from 0 */
+	uint64_t first;             /* number of the block's first record in its stream, from 0 */
+	uint64_t description_bytes; /* a multiple of 8; filled up with NULs */
+	uint64_t check;             /* checksum of all members before it, and of the description */
+	uint64_t records; /* number of records once no more come; until then PS__LOG_OPEN */
+	uint64_t lost;    /* number of records after the last one for which the file had no space */
 };
 
 /* The first word of a record. No record has length 0. */
 #define PS__LOG_LENGTH    0xffffu    /* words, with this one */
-#define PS__LOG_HAS_MASKS (1u << 16) /* the next word tells which points and fields follow */
-#define PS__LOG_IS_FULL   (1u << 17) /* and one more, which of them are new in this record */
-#define PS__LOG_CHECK     32         /* the upper half: a check of all other bits */
+#define PS__LOG_HAS_MASKS (1u << 16) /* the next word has masks: which points and fields follow */
+#define PS__LOG_IS_FULL   (1u << 17) /* one more word has masks: which are new in this record */
+#define PS__LOG_CHECK     32         /* the upper 32 bits: a checksum of all other bits */
 #define PS__LOG_KNOWN     0x3ffffu
 
-/* A part of a snapshot: the first word */
+/* The first word of a snapshot's part */
 #define PS__LOG_MARK  32 /* 16 bits from here; below them the CPU, signed */
 #define PS__LOG_PLACE 48 /* 15 bits from here */
-/* A bit of the mark: before the counts a word follows with what the part's label has above the mark
- * (eventset/parts.h). Without it the label's two marks are the same. */
+/* A bit of the mark: a word comes before the counts, with the part's label from bit 16 on
+ * (eventset/parts.h). Without this bit the label's two marks are the same. */
 #define PS__LOG_HAS_LABEL (1ull << (PS__LOG_MARK + 14))
 #define PS__LOG_MORE      (1ull << 63) /* another part of the same snapshot follows */
 
-/* Two sums: of the words, and of the first sum after each word. What is all 0, or stands where
- * something else stood before, has another check in all but one of 2^32 cases. */
+/* Two sums: the sum of the words, and the sum of all values that the first sum has had. Words that
+ * are all 0, or that stood there before, have another checksum in all but one of 2^32 cases. */
 struct ps__log_sums {
 	uint64_t plain, weighted;
 };
@@ -103,14 +104,14 @@ static inline uint64_t ps__log_fold(const struct ps__log_sums *sums)
 	return mixed ^ mixed >> 32;
 }
 
-/* Where the records of a block begin to be summed: those of another block, or of another lap of
- * the ring, have other checks. */
+/* The sums with which the records of a block begin: a record of another block, or of an earlier lap
+ * of the ring, has another checksum. */
 static inline struct ps__log_sums ps__log_seed(const struct ps__log_block *block)
 {
 	return (struct ps__log_sums){block->check, block->first + 1};
 }
 
-/* The first word of a record, with its check: of the rest, and of the word without it. */
+/* Returns a record's first word with its checksum, which covers `start` and the rest. */
 static inline uint64_t ps__log_seal(struct ps__log_sums sums, uint64_t start, const uint64_t *rest,
                                     size_t count)
 {
@@ -119,8 +120,9 @@ static inline uint64_t ps__log_seal(struct ps__log_sums sums, uint64_t start, co
 	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
 }
 
-/* The same, by who doesn't know the first word before the rest was summed, and summed a 0 for it:
- * the first sum has it once; the second one once for each word. */
+/* As ps__log_seal, if the first word is known only after the rest was summed. sums: of a 0 in the
+ * place of the first word, and of the rest. The first sum needs the word once; the second one needs
+ * it once for each word of the record. */
 static inline uint64_t ps__log_seal_late(struct ps__log_sums sums, uint64_t start)
 {
 	sums.plain += start;
@@ -128,7 +130,7 @@ static inline uint64_t ps__log_seal_late(struct ps__log_sums sums, uint64_t star
 	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
 }
 
-/* The check of a header, and of the bytes behind the header, filled up with NULs to words. */
+/* Returns the checksum of a header and of the bytes behind it, filled up with NULs to words. */
 static inline uint64_t ps__log_check(const void *header, size_t header_bytes, const uint64_t *rest,
                                      size_t rest_words)
 {
@@ -139,7 +141,7 @@ static inline uint64_t ps__log_check(const void *header, size_t header_bytes, co
 	return ps__log_fold(&sums);
 }
 
-/* Where struct ps__log_close stands: behind the topology's last word. */
+/* Returns the offset of struct ps__log_close: after the topology's last word. */
 static inline size_t ps__log_close_offset(size_t xml_bytes)
 {
 	size_t words = (xml_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);

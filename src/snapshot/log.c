@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes logs: checks what is asked for, and writes the header with the topology. */
+/* Creates and destroys logs: checks the arguments, and writes the header with the topology. */
 #include "snapshot/log.h"
 
 #include "base/cancel.h"
@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A stream may meet all hardware threads, and writes its counts on each when a block begins. */
+/* Space of a block for each hardware thread: when a block begins, a stream writes its counts on all
+ * hardware threads that it has met. */
 #define BYTES_PER_THREAD ((size_t)1024)
-/* A larger block is taken less often; but a small ring shall not consist of few. */
+/* A larger block is taken less often; but a small ring should have at least RING_SHARE blocks. */
 #define LEAST_BLOCK ((size_t)256 * 1024)
 #define RING_SHARE  64
 
@@ -115,7 +116,7 @@ static void fill_header(struct ps__log_header *header, const struct ps__log_file
 	                              round_up(xml_bytes, sizeof(uint64_t)) / sizeof(uint64_t));
 }
 
-/* All that comes before the blocks; those of a ring as well. */
+/* Writes all that comes before the blocks; reserves space, for a ring that of its blocks, too. */
 static int log_fill(struct ps__log_file *file, const struct ps_topology *topology)
 {
 	size_t xml_bytes;

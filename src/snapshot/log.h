@@ -14,15 +14,16 @@
 /* A file that only this process writes. It is locked by flock(2) as long as it is open. */
 struct ps__log_file {
 	char *path;
-	char *beside; /* its name until it is complete, if it replaces an older log */
-	int older;    /* the log that is replaced, locked; -1: none */
+	/* The file's name until it is complete, if it replaces an older log; else NULL */
+	char *beside;
+	int older; /* descriptor of the log that is replaced, which is locked; -1: none */
 	int fd;
 	struct ps__file_id id; /* of the file that fd was opened for */
-	size_t close_offset;   /* of struct ps__log_close, in bytes, as those that follow */
+	size_t close_offset;   /* of struct ps__log_close, in bytes */
 	size_t first_block;
 	size_t block_bytes;
-	size_t ring_blocks; /* 0: it grows */
-	/* PS__LOG_ALIGNMENT of them */
+	size_t ring_blocks; /* 0: the file grows */
+	/* PS__LOG_ALIGNMENT zero bytes */
 	unsigned char *zeros;
 };
 
@@ -32,37 +33,38 @@ struct ps_log {
 	_Atomic size_t holders;
 	_Atomic uint64_t lost;
 	_Atomic uint64_t streams;
-	pthread_mutex_t lock; /* of what follows */
-	size_t next;          /* the block to be taken next */
-	bool *is_used;        /* of a ring: a stream writes into it */
+	pthread_mutex_t lock; /* protects what follows */
+	size_t next;          /* number of the block that is taken next */
+	bool *is_used;        /* for each block of a ring: true if a stream writes to it */
 };
 
-/* file.c: makes the file, which has nothing in it. PS_ESYS with a detail. */
+/* file.c: makes an empty file. PS_ESYS or PS_ECOUNT with a detail. */
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
-/* It is filled: an older log is replaced now. PS_ESYS with a detail. */
+/* Called when the file is filled: replaces the older log now. PS_ESYS with a detail. */
 int ps__log_file_complete(struct ps__log_file *file);
-/* Removes it, as it could not be filled. */
+/* Removes the file and closes it, because it could not be filled. */
 void ps__log_file_remove(struct ps__log_file *file);
 void ps__log_file_close(struct ps__log_file *file);
-/* Writes all, at an offset. PS_ESYS with a detail. */
+/* Writes all bytes at an offset. PS_ESYS or PS_ECLOST with a detail. */
 int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t offset,
                        size_t size_bytes);
-/* Writes zeros, from front to back; both are multiples of PS__LOG_ALIGNMENT. PS_ESYS with a detail.
- */
+/* Writes zeros, from front to back. offset and size are multiples of PS__LOG_ALIGNMENT. PS_ESYS or
+ * PS_ECLOST with a detail. */
 int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t size_bytes);
-/* Notes that the file is closed, and has so many blocks. A failure leaves it open. */
+/* Writes into the file that it is closed, and its number of blocks. If that fails, the log looks
+ * like one that was not closed. */
 void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks);
-/* So many bytes from an offset on have their place on the disk, or PS_ESYS with a detail; the file
- * is as long as before then. */
+/* Reserves space on the disk from an offset on. PS_ESYS or PS_ECLOST with a detail: the file is
+ * then as long as before. */
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes);
 
 /* A block that a stream writes to. */
 struct ps__log_page {
 	struct ps__log_block *block; /* NULL: there is none */
-	size_t index;                /* in the file */
+	size_t index;                /* number of the block in the file */
 };
 
-/* blocks.c: takes a block of the file; its bytes are 0. PS_ESYS with a detail. */
+/* blocks.c: takes and maps a block, whose bytes are 0. PS_ESYS or PS_ECLOST with a detail. */
 int ps__log_take_block(struct ps_log *log, struct ps__log_page *out);
 void ps__log_give_block(struct ps_log *log, struct ps__log_page *page);
 void ps__log_hold(struct ps_log *log);

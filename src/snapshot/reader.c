@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goes through a log: from block to block, and from record to record. What is missing between two
- * records is told by their numbers. */
+/* Reads a log from block to block, and from record to record. The numbers of two records tell how
+ * many records are missing between them. */
 #include "snapshot/reader.h"
 
 #include "base/advice.h"
@@ -149,14 +149,14 @@ const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
 	return source && index < source->info.field_count ? source->fields[index] : NULL;
 }
 
-/* A ring's writer takes its blocks again. Nobody else changes a block that is in use. */
+/* True if the writer may overwrite blocks: only the writer of a ring that isn't closed does. */
 static bool may_be_reused(const struct ps_log_reader *reader)
 {
 	return reader->header.ring_blocks && reader->end != PS_LOG_END_CLOSED;
 }
 
-/* Was the stream's block before overwritten while blocks were listed, or since? Then another one is
- * missing in the list, and none was damaged. */
+/* True if the stream's previous block was overwritten while the blocks were listed, or since then.
+ * A block that is missing in the list then was not damaged. */
 static bool is_behind_reused(const struct ps_log_reader *reader, const struct ps__log_entry *entry)
 {
 	return reader->cursor.is_behind_reused ||
@@ -164,8 +164,9 @@ static bool is_behind_reused(const struct ps_log_reader *reader, const struct ps
 	        entry->block.sequence > entry[-1].block.sequence + 1);
 }
 
-/* Some records before a block are not there. In a ring, those before a stream's oldest block were
- * overwritten, unless it is the stream's first one; so was the number of records lost there. */
+/* Counts records that are missing before a block. In a ring, records before a stream's oldest block
+ * were overwritten, unless this is the stream's first block. The number of lost records in the
+ * overwritten blocks isn't known. */
 static void note_gap(struct ps_log_reader *reader, const struct ps__log_entry *entry,
                      bool is_oldest)
 {
@@ -180,7 +181,8 @@ static void note_gap(struct ps_log_reader *reader, const struct ps__log_entry *e
 		source->info.missing += count;
 }
 
-/* The block behind the one that was taken last of the list. NULL: another stream's, or none. */
+/* Returns the stream's block after the current one; NULL if the next block of the list is of
+ * another stream, or there is none. */
 static const struct ps__log_entry *next_of_stream(const struct ps_log_reader *reader)
 {
 	const struct ps__log_entry *next = &reader->entries[reader->cursor.next_entry];
@@ -197,9 +199,9 @@ static void note_damage(struct ps_log_reader *reader)
 	reader->counted += next_of_stream(reader) ? 1 : 0;
 }
 
-/* No check covers the two words that tell how many records there were. So they must fit what is
- * known besides: the records that were read, the room behind them, and the next block's first
- * record. In a last block, a 0 stands behind the last record. */
+/* No checksum covers `records` and `lost` of a block. So they must fit what is known: the records
+ * that were read, the room behind them, and the number of the next block's first record. In a
+ * stream's last block, a 0 must follow the last record. */
 static bool has_possible_end(const struct ps_log_reader *reader, const struct ps__log_entry *next)
 {
 	const struct ps__log_cursor *cursor = &reader->cursor;
@@ -209,7 +211,7 @@ static bool has_possible_end(const struct ps_log_reader *reader, const struct ps
 
 	if (block->records < read || wanted > (uint64_t)(cursor->end - cursor->at))
 		return false;
-	/* A next block that begins before this one's end is damaged itself. */
+	/* If the next block begins before the end of this one, the next block is damaged. */
 	if (next && next->block.sequence == block->sequence + 1 &&
 	    next->block.first >= cursor->source->expected)
 		return next->block.first - block->first == block->records + block->lost;
@@ -218,7 +220,7 @@ static bool has_possible_end(const struct ps_log_reader *reader, const struct ps
 	return next || wanted == 0 || *cursor->at != 0 || reader->end == PS_LOG_END_CUT;
 }
 
-/* At the end of a block: were there more records in it, or after it? */
+/* Ends a block: counts records that are missing in it or after it. */
 static void end_block(struct ps_log_reader *reader)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
@@ -229,7 +231,7 @@ static void end_block(struct ps_log_reader *reader)
 
 	if (is_ended && !has_possible_end(reader, next))
 		note_damage(reader);
-	/* The next block of the stream tells it by the number of its first record. */
+	/* If there is a next block, the number of its first record tells how many are missing. */
 	else if (is_ended && !next)
 		source->info.missing +=
 		    block->first + block->records + block->lost - source->expected;
@@ -263,13 +265,13 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	struct ps__log_source *source = source_of(reader, &entry->block);
 	bool is_oldest = cursor->source != source;
 	if (is_oldest) {
-		/* Its parts may have another width. */
+		/* Parts of another stream may have another width. */
 		clear_states(cursor->now);
 		clear_states(cursor->before);
 		reader_forget(cursor);
 	}
 	cursor->source = source;
-	/* A full record comes first; but if some are missing, there is none before it. */
+	/* If records are missing before the block, there is no previous record. */
 	if (cursor->block.first > source->expected) {
 		note_gap(reader, entry, is_oldest);
 		reader_forget(cursor);
@@ -282,7 +284,7 @@ static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry
 	cursor->end = reader->buffer + reader->header.block_bytes / sizeof(uint64_t);
 }
 
-/* A block isn't any more what it was when the blocks were listed. */
+/* Notes that a block has changed since the blocks were listed. */
 static void note_change(struct ps_log_reader *reader)
 {
 	if (may_be_reused(reader))
@@ -291,13 +293,14 @@ static void note_change(struct ps_log_reader *reader)
 		note_damage(reader);
 }
 
-/* A stream's records are numbered on from block to block: one that was read doesn't come again. */
+/* True if the block's records come after those that were read: record numbers grow from block to
+ * block, and no record is read twice. */
 static bool is_in_order(const struct ps_log_reader *reader, const struct ps__log_block *block)
 {
 	return block->first >= source_of(reader, block)->expected;
 }
 
-/* The next block that is still there. */
+/* Reads the next block that is still there. PS_ENOEVST if there is none. */
 static int reader_next_block(struct ps_log_reader *reader)
 {
 	struct ps__log_cursor *cursor = &reader->cursor;
@@ -323,7 +326,7 @@ static int reader_next_block(struct ps_log_reader *reader)
 	return PS_ENOEVST;
 }
 
-/* The points of the record that is left are those of the record before, from now on. */
+/* Copies the current points to those of the previous record, before a record is read. */
 static int keep_states(struct ps__log_cursor *cursor)
 {
 	size_t width = cursor->source->width;

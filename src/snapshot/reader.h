@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside the reader of logs. Nothing of a file is believed: each length is compared with what is
- * there, and what doesn't fit ends its block.
+ * Inside the reader of logs. The reader trusts nothing in a file: each length is compared with the
+ * bytes that are there, and an impossible length ends its block.
  */
 #ifndef PS_SNAPSHOT_READER_H
 #define PS_SNAPSHOT_READER_H
@@ -14,26 +14,26 @@
 
 #include <perfsage/log_reader.h>
 
-/* Where a stream has been: how the words of such a part are read. */
+/* A CPU and the place of its history: this tells how the words of such a part are read. */
 struct ps__log_place {
 	int cpu;
 	uint32_t place;
 	struct ps__history *history;
 };
 
-/* The snapshot of a point. A part: the label (eventset/parts.h), then the counts. */
+/* The snapshot of a point. A part has its label (eventset/parts.h), then the counts. */
 struct ps__log_state {
 	uint64_t time; /* 0: not known */
 	size_t count, room;
-	uint32_t *places; /* of the parts: in the stream's list */
+	uint32_t *places; /* for each part: an index of the stream's list of places */
 	uint64_t *parts;
 };
 
 struct ps__log_source {
 	uint64_t number;
 	struct ps_log_info info;
-	char *description; /* whose lines were cut into entries */
-	char *original;    /* as it stands in the blocks */
+	char *description; /* its lines are cut into entries */
+	char *original;    /* the description as in the blocks */
 	size_t description_bytes;
 	struct ps__recording *recording;
 	size_t width; /* words of a part, without the label */
@@ -44,22 +44,23 @@ struct ps__log_source {
 	uint64_t expected; /* the number of the next record */
 };
 
-/* A block whose header is in order. */
+/* A block with a valid header. */
 struct ps__log_entry {
-	size_t index; /* in the file */
+	size_t index; /* number of the block in the file */
 	struct ps__log_block block;
 };
 
 struct ps__log_cursor {
-	size_t next_entry; /* in the list of blocks */
+	size_t next_entry; /* index in the list of blocks */
 	struct ps__log_source *source;
-	struct ps__log_block block; /* the header of what is in the buffer */
-	uint64_t *at, *end;         /* in the buffer; at NULL: there is no block */
+	struct ps__log_block block; /* the header of the block in the buffer */
+	/* Words in the buffer that aren't read yet; at NULL: there is no block */
+	uint64_t *at, *end;
 	uint64_t number;
 	bool is_at_record;
-	/* The stream's block before was taken again while the log was read. */
+	/* The stream's previous block was overwritten while the log was read. */
 	bool is_behind_reused;
-	uint32_t masks[2]; /* points and fields that records have, unless they say more */
+	uint32_t masks[2]; /* points and fields of a record without masks of its own */
 	struct ps__log_state now[PS_LOG_MOST_POINTS], before[PS_LOG_MOST_POINTS];
 	struct ps_log_value fields[PS_LOG_MOST_FIELDS];
 };
@@ -72,12 +73,13 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
-	/* Damaged ones of the list, behind which a block of the stream follows; and those behind
-	 * the last block of the file */
+	/* Number of damaged blocks whose loss is known: a block of the same stream follows, or the
+	 * block is behind the last block of the file */
 	size_t counted;
-	uint64_t closed_blocks; /* all of them were written to; 0: not known, or a ring */
+	/* Number of blocks of a closed file, all written to; 0: not known, or a ring */
+	uint64_t closed_blocks;
 	enum ps_log_end end;
-	bool ends_in_block;  /* in the midst of one */
+	bool ends_in_block;  /* the file ends inside a block */
 	uint64_t size_bytes; /* of the file, when its blocks were listed */
 	struct ps__log_source *sources;
 	size_t source_count;
@@ -85,40 +87,40 @@ struct ps_log_reader {
 	struct ps__log_cursor cursor;
 };
 
-/* reader_file.c: the header, the topology and the list of blocks. A code with a detail. */
+/* reader_file.c: read the header, the topology and the list of blocks. A code with a detail. */
 int ps__log_read_header(struct ps_log_reader *reader);
 int ps__log_list_blocks(struct ps_log_reader *reader);
-/* Reads bytes; what is behind the end of the file is 0. PS_ESYS. */
+/* Reads bytes; bytes behind the end of the file are 0. PS_ESYS or PS_ECLOST. */
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes);
-/* Reads a block into the buffer. *is_cut: the file has become shorter than the block, since the
- * blocks were listed. *is_changed: the block isn't the one of the list any more, or ceased to be it
- * while it was read. PS_ESYS. */
+/* Reads a block into the buffer. *is_cut: the file has become shorter since the blocks were listed,
+ * and ends before the block's end. *is_changed: the block is no longer the one in the list, or was
+ * overwritten while it was read. PS_ESYS or PS_ECLOST. */
 int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry *entry,
                        bool *is_cut, bool *is_changed);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
 
-/* May records at the end be missing that nobody has counted? Not so after a kill. */
+/* True if records at the end may be missing that nobody has counted. False after a kill. */
 bool ps__log_may_lack_end(const struct ps_log_reader *reader);
-/* Are the records of each damaged block counted as missing, as a good block of its stream follows?
- */
+/* True if each damaged block's records are counted as missing: a good block follows. */
 bool ps__log_counts_damage(const struct ps_log_reader *reader);
-/* Is it a ring whose blocks were all used? Those that were overwritten may have told of lost
- * records, or have been all that there was of a stream. */
+/* True for a ring whose blocks were all used. The overwritten blocks may have had numbers of lost
+ * records, or may have been the only blocks of a stream. */
 bool ps__log_is_overwritten(const struct ps_log_reader *reader);
 
-/* reader_stream.c: makes a stream of a description, which it takes over. PS_EINVAL, without a
- * detail, if it is none; PS_ENOMEM. */
+/* reader_stream.c: makes a stream of a description, and takes ownership of the description.
+ * PS_EINVAL, without a detail, if the description is wrong; PS_ENOMEM. */
 int ps__log_source_init(struct ps__log_source *source, uint64_t number, char *description,
                         size_t size_bytes);
 void ps__log_source_clear(struct ps__log_source *source);
-/* How parts of a CPU are read: an index of the list; -1 for lack of memory, -2 if there are more
- * than any machine has. */
+/* Finds or makes an entry of the stream's list of places; returns its index. -1 if out of memory;
+ * -2 if there are more than any machine has. */
 ptrdiff_t ps__log_source_place(struct ps__log_source *source, const struct ps_topology *topology,
                                int cpu, uint32_t place);
 
-/* reader_record.c: reads the record at the cursor, and goes behind it: which points and fields it
- * has set. PS_OK; PS_ENOEVST if there is none in this block any more; PS_ENOMEM with a detail. */
+/* reader_record.c: reads the record at the cursor, and goes behind it. changed: masks of the points
+ * and fields that the record has set. PS_OK; PS_ENOEVST if the block has no further record;
+ * PS_ENOMEM with a detail. */
 int ps__log_read_record(struct ps_log_reader *reader, uint32_t changed[2]);
 static inline uint64_t *ps__log_part(const struct ps__log_state *state, size_t index, size_t width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in a log's file beside its records: the header, the topology, and which blocks there
- * are. A file of any bytes may be given. */
+/* Reads the parts of a log's file other than its records: the header, the topology, and the list of
+ * blocks. The file may have any bytes. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -54,7 +54,7 @@ static int note_cut(const struct ps_log_reader *reader, size_t index, bool *is_c
 	if (fstat(reader->fd, &status) < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
 		                strerror(errno));
-	/* The writer takes back what a full disk had room for, but no block in use. */
+	/* A writer on a full disk may shorten the file, but never by a block in use. */
 	*is_cut = (uint64_t)status.st_size < ps__log_block_offset(reader, index + 1) &&
 	          (uint64_t)status.st_size < reader->size_bytes;
 	return PS_OK;
@@ -68,8 +68,8 @@ int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry 
 	struct ps__log_block behind;
 	int result = ps__log_read_at(reader, offset, reader->buffer, reader->header.block_bytes);
 
-	/* A ring's writer clears a block from the front on: what was read was whole if the header
-	 * is still there. */
+	/* A ring's writer clears a block from the front on: if its header is still there, the block
+	 * was read whole. */
 	if (result == PS_OK)
 		result = ps__log_read_at(reader, offset, &behind, sizeof behind);
 	if (result != PS_OK)
@@ -149,7 +149,7 @@ int ps__log_read_header(struct ps_log_reader *reader)
 		result = reader_check_sizes(reader);
 	if (result != PS_OK)
 		return result;
-	/* Full words, and a NUL. */
+	/* Room for whole words, and for a NUL. */
 	char *xml = ps__os_calloc(1, reader->header.xml_bytes + 2 * sizeof(uint64_t));
 	if (!xml)
 		return ps__fail_memory("the topology of a log");
@@ -167,7 +167,7 @@ static struct ps__log_source *find_source(struct ps_log_reader *reader, uint64_t
 	return NULL;
 }
 
-/* Takes over the description. */
+/* Takes ownership of the description. */
 static int add_source(struct ps_log_reader *reader, const struct ps__log_block *block,
                       char *description)
 {
@@ -244,8 +244,7 @@ static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
 	return PS_OK;
 }
 
-/* One stream has no two blocks of a number. In the file's order where they are there all the same.
- */
+/* Orders entries by stream and by number. A number that is there twice: by the file's order. */
 static int compare_entries(const void *one, const void *other)
 {
 	const struct ps__log_block *a = &((const struct ps__log_entry *)one)->block;
@@ -260,8 +259,7 @@ static int compare_entries(const void *one, const void *other)
 	return (one_index > other_index) - (one_index < other_index);
 }
 
-/* A block of a number that the stream has already is a copy over another one, whose number is
- * missing then. */
+/* Sorts the entries. A second block of one number is a copy over another block: damaged. */
 static void sort_entries(struct ps_log_reader *reader)
 {
 	struct ps__log_entry *entries = reader->entries;
@@ -280,7 +278,7 @@ static void sort_entries(struct ps_log_reader *reader)
 	reader->entry_count = kept;
 }
 
-/* Nothing was written there: a closed file has no more blocks, nor has a ring. */
+/* True behind the last block of a closed file or of a ring, where nothing is written. */
 static bool is_behind_last(const struct ps_log_reader *reader, size_t index)
 {
 	if (reader->header.ring_blocks)
@@ -288,8 +286,8 @@ static bool is_behind_last(const struct ps_log_reader *reader, size_t index)
 	return reader->end == PS_LOG_END_CLOSED && index >= reader->closed_blocks;
 }
 
-/* Reads a block's header, and what it describes. PS_OK, with magic 0 or PS__LOG_EMPTY_MAGIC: it
- * isn't in use. PS_EINVAL, without a detail: it is damaged. */
+/* Reads a block's header and description. PS_OK with magic 0 or PS__LOG_EMPTY_MAGIC: the block
+ * isn't in use. PS_EINVAL, without a detail: the block is damaged. */
 static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log_block *block)
 {
 	int result =
@@ -297,7 +295,7 @@ static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log
 
 	if (result != PS_OK)
 		return result;
-	/* Not taken yet; or it was in the ring's, and is being replaced. */
+	/* The block isn't taken yet, or is a block of a ring that is being replaced. */
 	if ((block->magic == 0 && index >= reader->closed_blocks) ||
 	    block->magic == PS__LOG_EMPTY_MAGIC)
 		return PS_OK;
@@ -311,13 +309,13 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	struct ps__log_block block;
 	int result = read_entry(reader, index, &block);
 
-	/* Its writer may have taken or filled it meanwhile. */
+	/* The writer may have been taking or filling the block: look again. */
 	for (int look = 1;
 	     look < MOST_LOOKS && result == PS_EINVAL && reader->end != PS_LOG_END_CLOSED; look++)
 		result = read_entry(reader, index, &block);
 	if (result == PS_EINVAL) {
 		reader->damaged++;
-		/* No record of the log is missing there. */
+		/* Behind the last block no record can be missing. */
 		reader->counted += is_behind_last(reader, index) ? 1 : 0;
 		return PS_OK;
 	}
@@ -326,8 +324,8 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	           : result;
 }
 
-/* A ring has all of its blocks from the beginning on. The end of another file is only known once
- * it is closed; that of one that is being written may be in the midst of a block. */
+/* Finds the state of the file's end. A ring has all its blocks from the beginning on. The size of
+ * another file is only known once it is closed; while it is written, it may end inside a block. */
 static enum ps_log_end reader_find_end(struct ps_log_reader *reader,
                                        const struct ps__log_close *close, uint64_t size_bytes)
 {
@@ -347,8 +345,8 @@ static enum ps_log_end reader_find_end(struct ps_log_reader *reader,
 	return is_closed ? PS_LOG_END_CLOSED : PS_LOG_END_OPEN;
 }
 
-/* More records may come into each stream's last block. So it is after a kill, too. Behind a last
- * block that is full there may have been another one. */
+/* True if more records may come into each stream's last block. This is so after a kill, too. If a
+ * last block is full, there may have been another block after it. */
 static bool are_last_blocks_open(const struct ps_log_reader *reader)
 {
 	for (size_t index = 0; index < reader->entry_count; index++) {
@@ -368,7 +366,7 @@ bool ps__log_may_lack_end(const struct ps_log_reader *reader)
 	        (reader->ends_in_block || !are_last_blocks_open(reader)));
 }
 
-/* A ring drops blocks, so a number that isn't there is no damage. */
+/* In a ring a missing number is no damage, because a ring drops blocks. */
 bool ps__log_counts_damage(const struct ps_log_reader *reader)
 {
 	uint64_t gaps = 0, expected = 0;
@@ -385,8 +383,8 @@ bool ps__log_counts_damage(const struct ps_log_reader *reader)
 	return gaps >= reader->damaged - reader->counted;
 }
 
-/* A block that is being overwritten is empty for a moment, so the blocks' numbers are looked at,
- * too. */
+/* A block that is being overwritten is empty for a moment: so a stream whose oldest block isn't its
+ * first one is a sign, too. */
 bool ps__log_is_overwritten(const struct ps_log_reader *reader)
 {
 	const struct ps__log_entry *entries = reader->entries;
@@ -407,7 +405,7 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 	size_t room = 0;
 	struct ps__log_close close;
 	struct stat status;
-	/* Before the size: a closed file doesn't grow. */
+	/* Read before the size: a closed file doesn't grow. */
 	int result = ps__log_read_at(reader, ps__log_close_offset(reader->header.xml_bytes), &close,
 	                             sizeof close);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was counted between two points of a log: as ps_snapshot_difference tells it. */
+/* Computes the counts between two points of a log, as ps_snapshot_difference does. */
 #include "base/error.h"
 #include "base/os.h"
 #include "snapshot/reader.h"
@@ -23,7 +23,7 @@ uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point)
 	return state ? state->time : 0;
 }
 
-/* NULL: nothing was counted there before. */
+/* Returns a place's part in a state; NULL: nothing was counted there before. */
 static const uint64_t *interval_part(const struct ps__log_state *state, uint32_t place, size_t hint,
                                      size_t width)
 {
@@ -38,16 +38,17 @@ static const uint64_t *interval_part(const struct ps__log_state *state, uint32_t
 	return NULL;
 }
 
-/* The sum that is made, and a row to put differences in. */
+/* The sum that is being made, and a row for differences. */
 struct sum {
 	struct ps_value *values;
 	_Atomic uint64_t *row;
 	uint16_t doubt; /* a mark that all parts get */
-	size_t parts;   /* that were added */
-	size_t zero;    /* one behind a part that is below the component, but didn't change; 0 */
+	size_t parts;   /* number of parts that were added */
+	/* 1 + the index of a part below the component that didn't change; 0: there is none */
+	size_t zero;
 };
 
-/* True if anything was counted, if only time. */
+/* Writes the differences to the row. True if any of them, counts or times, is not 0. */
 static bool interval_subtract(const struct sum *sum, const uint64_t *from, const uint64_t *to,
                               size_t width)
 {
@@ -67,8 +68,9 @@ static uint16_t interval_label(const struct ps__log_source *source, const uint64
 	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
 }
 
-/* A doubtful part can have counts of any other part, also of one of another component. A part that
- * didn't change can have a label from before the interval. */
+/* Returns the marks that make all parts doubtful: such a part can have counts of any other part,
+ * also of another component. Unchanged parts are left out: their labels can be from before the
+ * interval. */
 static uint16_t interval_find_doubt(const struct sum *sum, const struct ps__log_source *source,
                                     const struct ps__log_state *from,
                                     const struct ps__log_state *to)
@@ -120,7 +122,7 @@ static void interval_add_parts(struct sum *sum, const struct ps__log_source *sou
 	}
 	if (sum->parts > 0 || sum->zero == 0)
 		return;
-	/* It was there, and counted nothing. */
+	/* The set has met a hardware thread of the component, but counted nothing there. */
 	size_t index = sum->zero - 1;
 	const uint64_t *part = ps__log_part(to, index, source->width);
 	interval_subtract(sum, part, part, source->width);

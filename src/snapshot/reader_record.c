@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads one record. Its check is right, so the writer's own records fit; what a file of any bytes
- * says is compared with the record's end all the same. */
+/* Reads one record. A record with a right checksum fits if perfsage wrote it. Nevertheless all
+ * lengths are compared with the record's end, because the file may have any bytes. */
 #include "base/error.h"
 #include "base/os.h"
 #include "snapshot/reader.h"
 
 #include <string.h>
 
-/* Words of the record that were not read yet. */
+/* The words of the record that were not read yet. */
 struct words {
 	const uint64_t *at, *end;
-	bool is_short; /* more were asked for */
+	bool is_short; /* more words were asked for than there are */
 };
 
 static uint64_t take_word(struct words *words)
@@ -46,7 +46,7 @@ static int state_make_room(struct ps__log_state *state, size_t width)
 	return PS_OK;
 }
 
-/* The part of a place. NULL for lack of memory. */
+/* Finds or makes the part of a place. NULL if out of memory. */
 static uint64_t *state_find_part(struct ps__log_state *state, uint32_t place, size_t width)
 {
 	for (size_t index = 0; index < state->count; index++) {
@@ -128,7 +128,7 @@ static bool masks_are_possible(const struct ps_log_info *info, const uint32_t ma
 	       (uint64_t)masks[1] >> info->field_count == 0;
 }
 
-/* Which points and fields the record has, and which of them are new. */
+/* Reads the masks: the points and fields that the record has, and those that are new in it. */
 static int read_masks(struct ps__log_cursor *cursor, uint64_t start, struct words *words,
                       uint32_t changed[2], uint32_t masks[2])
 {
@@ -161,7 +161,7 @@ static int read_all(struct ps_log_reader *reader, struct words *words, const uin
 		result =
 		    value_read_field(&cursor->fields[field], cursor->source->kinds[field], words);
 	}
-	/* Nothing else stands in it. */
+	/* A record has no words behind its fields. */
 	return result == PS_OK && words->at != words->end ? PS_ENOEVST : result;
 }
 

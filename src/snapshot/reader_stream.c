@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the description of a stream: doc/log-format.md has its lines. */
+/* Reads the description of a stream: doc/log-format.md describes its lines. */
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -13,10 +13,10 @@
 
 #define MOST_EVENTS  4096
 #define MOST_ENTRIES 10
-/* Hardware threads and places of a stream: Linux has at most 8192 CPUs. */
+/* The most pairs of hardware thread and place of a stream: Linux has at most 8192 CPUs. */
 #define MOST_PLACES 32768
 
-/* A line, cut at its tabs; the last entry may have tabs. */
+/* A line, cut at its tabs; only the last entry can have tabs. */
 struct line {
 	char *entries[MOST_ENTRIES];
 	size_t count;
@@ -27,7 +27,7 @@ struct counts {
 	unsigned long groups;
 };
 
-/* The entries of the line at *text, at most `most`; *text is behind it. False at the end. */
+/* Cuts the line at *text into at most `most` entries; *text is then behind it. False at the end. */
 static bool next_line(char **text, size_t most, struct line *line)
 {
 	char *at = *text, *end = strchr(at, '\n');
@@ -59,7 +59,7 @@ static bool line_parse_number(const char *text, unsigned long most, unsigned lon
 	return *end == '\0' && errno == 0 && *out <= most;
 }
 
-/* How many entries a line of this kind has; 0: unknown, and passed over. */
+/* Returns the entries of a line of this kind; 0: it is unknown, and is skipped. */
 static size_t entries_of(const char *text)
 {
 	static const struct {
@@ -75,7 +75,7 @@ static size_t entries_of(const char *text)
 	return 0;
 }
 
-/* How much there is of all, before anything is made of it. */
+/* Counts the lines of each kind before memory is allocated. False: too many. */
 static bool count_lines(const char *text, struct counts *counts)
 {
 	for (const char *at = text; *at;) {
@@ -132,7 +132,7 @@ static int source_read_event(struct ps__log_source *source, const struct line *l
 	return PS_OK;
 }
 
-/* The name that the event before it was added under. */
+/* Reads the name under which the event of the line before was added. */
 static int source_read_added(struct ps__log_source *source, char *name)
 {
 	if (source->info.event_count == 0)
@@ -290,7 +290,7 @@ ptrdiff_t ps__log_source_place(struct ps__log_source *source, const struct ps_to
 	if (!history)
 		return -1;
 	history->place = place;
-	/* Not of that thread's list: it only tells the kind of its core. */
+	/* The history isn't in the list of that thread: the thread only tells the kind of core. */
 	history->thread = ps__topology_thread(topology, cpu);
 	source->places[source->place_count] = (struct ps__log_place){cpu, place, history};
 	return (ptrdiff_t)source->place_count++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes records. One is a record only when its first word is stored, last of all. A point has the
- * parts that changed since its last record alone: in the usual case one, where the task is. The
- * first record of a block has all, so that it can be read without the blocks before.
+ * Writes records. A record is valid only when its first word is stored, as the last of its words. A
+ * record has only those parts of a point that changed since the last record: mostly one part, that
+ * of the hardware thread where the task is. The first record of a block has all parts, so that the
+ * block can be read without the blocks before.
  */
 #include "base/error.h"
 #include "base/hot.h"
@@ -13,13 +14,13 @@
 
 #include <string.h>
 
-/* In memory. In a record one more may follow the first: PS__LOG_HAS_LABEL. */
+/* Returns a part's words in memory. In a record it can have one more: PS__LOG_HAS_LABEL. */
 static size_t part_words(const struct ps_snapshot *snapshot)
 {
 	return 1 + snapshot->width;
 }
 
-/* Room to remember what is written. */
+/* Makes room to remember the parts that are written. False if out of memory. */
 static bool point_make_room(struct ps__log_point *point)
 {
 	const struct ps_snapshot *snapshot = point->snapshot;
@@ -41,7 +42,7 @@ static bool point_make_room(struct ps__log_point *point)
 	return written != NULL;
 }
 
-/* The most words that a record of these may have; 0 if there is no memory. */
+/* Returns the most words of a record of these points and fields; 0 if out of memory. */
 static size_t count_words(struct ps_log_stream *stream, uint64_t mask, bool is_full)
 {
 	size_t words = 3;
@@ -59,7 +60,7 @@ static size_t count_words(struct ps_log_stream *stream, uint64_t mask, bool is_f
 	return words;
 }
 
-/* Words of a record are summed as they are put. */
+/* Writes the words of a record, and sums them. */
 struct pen {
 	uint64_t *at;
 	struct ps__log_sums sums;
@@ -105,7 +106,7 @@ static bool is_as_written(const struct ps__log_point *point, size_t index)
 	              words * sizeof(uint64_t)) == 0;
 }
 
-/* The next part to be put, from an index on; or the count of parts. */
+/* Returns the index of the next part to write, from an index on; or the number of parts. */
 static size_t find_change(const struct ps__log_point *point, bool is_full, size_t index)
 {
 	while (!is_full && index < point->snapshot->count && is_as_written(point, index))
@@ -113,7 +114,7 @@ static size_t find_change(const struct ps__log_point *point, bool is_full, size_
 	return index;
 }
 
-/* Where the task has been elsewhere, or that isn't known. */
+/* Writes a point's changed parts: for a point that has not stayed. */
 static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
                             bool is_full, struct pen *pen)
 {
@@ -136,15 +137,15 @@ static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_p
 	point->own_place = snapshot->opening ? stream_place_of(stream, snapshot->own) : 0;
 }
 
-/* A point that has stayed. `written` isn't brought up to date: what equals it later hasn't changed
- * meanwhile, as parts only grow. */
+/* Writes the one part of a point that has stayed. `written` isn't updated: parts only grow, so a
+ * part that later equals `written` has not changed meanwhile. */
 static inline void pen_put_own(const struct ps__log_point *point, struct pen *pen)
 {
 	pen_put(pen, point->snapshot->timestamp | PS__LOG_MORE);
 	pen_put_part(pen, point->snapshot, point->own, point->own_place);
 }
 
-/* A record: with one part of each point, with what changed, or with everything. */
+/* What a record has: one part of each point, the changed parts, or all parts. */
 enum extent {
 	USUAL,
 	CHANGES,
@@ -187,13 +188,13 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 	}
 	put_all(stream, mask, extent, &pen);
 	start |= (uint64_t)(pen.at - record);
-	/* In a ring there may be something else. */
+	/* In a ring, words of an earlier lap may be there. */
 	if (pen.at < stream->next.end)
 		*pen.at = 0;
 	start = ps__log_seal_late(pen.sums, start);
-	/* Who reads the file while it is written sees all of the record, or none. */
+	/* A reader of the file that is being written sees the whole record, or none. */
 	__atomic_store_n(record, start, __ATOMIC_RELEASE);
-	/* Before it is counted: ps__log_recover goes by the count. */
+	/* Before the record is counted: ps__log_recover compares the counts. */
 	atomic_signal_fence(memory_order_seq_cst);
 	stream->changed = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -202,7 +203,7 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 	stream->attempts++;
 }
 
-/* From the second record of a block on, most are usual ones. */
+/* Sets usual_until: from the second record of a block on, most records are usual ones. */
 static void expect_usual(struct ps_log_stream *stream)
 {
 	size_t words = stream->next.usual_words;
@@ -225,8 +226,8 @@ void ps__log_end_block(struct ps_log_stream *stream)
 		stream->page.block->records = stream->records;
 }
 
-/* Its first word comes last, as a record's does. Before it is there, the block isn't in use: for a
- * reader, and after a kill. */
+/* Fills a block's header and description. The first word is stored last: before that the block
+ * isn't in use, for a reader and after a kill. */
 static void fill_block(struct ps_log_stream *stream, struct ps__log_block *block)
 {
 	struct ps__log_block header = {.magic = PS__LOG_BLOCK_MAGIC,
@@ -245,7 +246,7 @@ static void fill_block(struct ps_log_stream *stream, struct ps__log_block *block
 	__atomic_store_n(&block->magic, header.magic, __ATOMIC_RELEASE);
 }
 
-/* Where the records of the stream's page begin. */
+/* Returns where the records of the stream's page begin. */
 static uint64_t *begin_page(struct ps_log_stream *stream)
 {
 	struct ps__log_block *block = stream->page.block;
@@ -271,7 +272,7 @@ static int stream_next_block(struct ps_log_stream *stream)
 	return PS_OK;
 }
 
-/* Signals wait until the page is the stream's: a jump in between would lose it, mapping and all. */
+/* Signals are blocked until the stream has the page: a jump in between would lose it. */
 int ps__log_next_block(struct ps_log_stream *stream)
 {
 	struct ps__held held;
@@ -282,12 +283,12 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	return result;
 }
 
-/* The numbers of the records that follow leave one out, so they need another block. */
+/* The next records need another block, because a record number is left out. */
 int ps__log_lose(struct ps_log_stream *stream, int code)
 {
 	struct ps__held held;
 
-	/* The three numbers tell of the same records: a jump in between would leave them apart. */
+	/* The three numbers count the same records: after a jump in between they would differ. */
 	ps__signals_hold(&held);
 	ps__log_end_block(stream);
 	stream->attempts++;
@@ -337,9 +338,9 @@ static inline bool block_is_open(const struct ps_log_stream *stream)
 	return stream->page.block && stream->page.block->records == PS__LOG_OPEN;
 }
 
-/* A handler jumped out of a call. A record that it was writing is one if its first word stands
- * there: then its points and fields aren't those of the next one, too. What it remembered as
- * written may not be. */
+/* A handler jumped out of a call. If the first word of the record that was being written is stored,
+ * the record is valid, and its points and fields aren't new any more. What is noted as written may
+ * be wrong. */
 void ps__log_recover(struct ps_log_stream *stream)
 {
 	const struct ps__log_block *block = stream->page.block;

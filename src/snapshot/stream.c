@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams are made and ended, points are taken, and fields are set. */
+/* Creates and destroys streams, takes points, and sets fields. */
 #include "snapshot/stream.h"
 
 #include "base/error.h"
@@ -42,7 +42,8 @@ static void stream_free(struct ps_log_stream *stream)
 	ps__os_free(stream);
 }
 
-/* The first word, and two for masks. Of each point the time, the place, and the label. */
+/* Returns the most words of a usual record: its first word, two masks, and for each point the time,
+ * the place, the label and the counts. */
 static size_t count_usual_words(const struct ps_log_stream *stream)
 {
 	size_t width = ps__recording_width(ps__set_recording(stream->source.set));
@@ -109,7 +110,7 @@ int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct p
 	return PS_OK;
 }
 
-/* A first snapshot tells whose they are. */
+/* Takes a first snapshot, to learn its `of`. */
 static int look_at_set(struct ps_eventset *set, uint64_t *of)
 {
 	struct ps_snapshot *snapshot = NULL;
@@ -164,8 +165,8 @@ static int fail_index(const char *call, const char *what, unsigned index, size_t
 	                count);
 }
 
-/* The record's lines in the page come into the cache while the kernel reads the counters. No more
- * of them than most records have. */
+/* Prefetches the cache lines of the next record while the kernel reads the counters: only as many
+ * lines as most records have. */
 #define CACHE_LINE_BYTES 64
 #define RECORD_LINES     3
 
@@ -177,7 +178,7 @@ static inline void prefetch_record(const struct ps_log_stream *stream)
 		__builtin_prefetch((const void *)(at + line * CACHE_LINE_BYTES), 1);
 }
 
-/* A jump out of a handler leaves the point unknown, not half taken. */
+/* After a jump out of a handler in this call, the point is unknown, not half taken. */
 static int stream_take(struct ps_log_stream *stream, unsigned number)
 {
 	struct ps__log_point *point = &stream->points[number];
@@ -250,7 +251,7 @@ static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
 	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
 }
 
-/* A jump out of a handler leaves the field unknown, not half set. */
+/* After a jump out of a handler in this call, the field is unknown, not half set. */
 static int set_words(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
                      size_t count)
 {
@@ -266,7 +267,7 @@ static int set_words(struct ps_log_stream *stream, unsigned field, const uint64_
 	return PS_OK;
 }
 
-/* The words of a field: at most as many as it has room for. */
+/* Sets the words of a field. count: at most the field's room. */
 static int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
                      enum ps_log_kind kind, const uint64_t *words, size_t count)
 {
@@ -291,7 +292,7 @@ static __attribute__((cold, noinline)) int set_word_slowly(struct ps_log_stream 
 	return set_field(stream, call, field, kind, &word, 1);
 }
 
-/* An integer or a real has one word from the beginning. Calls that can fail are elsewhere: else
+/* An integer or a real always has one word. Calls that can fail are in set_word_slowly: otherwise
  * registers would be saved for them each time. */
 PS__INLINE int set_word(struct ps_log_stream *stream, const char *call, unsigned field,
                         enum ps_log_kind kind, uint64_t word)
@@ -322,7 +323,7 @@ PS__HOT int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double
 	return set_word(stream, "ps_log_set_real", field, PS_LOG_REAL, word);
 }
 
-/* The first byte is the length. */
+/* The first byte of the words is the length. */
 int ps_log_set_text(struct ps_log_stream *stream, unsigned field, const char *text)
 {
 	uint64_t words[1 + PS_LOG_TEXT_BYTES / sizeof(uint64_t)] = {0};
@@ -349,7 +350,7 @@ void ps_log_stream_destroy(struct ps_log_stream *stream)
 		return;
 	ps__signals_hold(&held);
 	if (ps__fork_is_same(stream->log->generation)) {
-		/* No call comes after one that was left: the block's end tells of its record. */
+		/* No call follows one that was left by a jump: so its record is counted here. */
 		if (stream->busy)
 			ps__log_recover(stream);
 		ps__log_end_block(stream);
