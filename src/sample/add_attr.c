@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event set counts an event as an attr describes it, but for what the set decides itself. */
+/* An event set counts an event as an attr describes it, but decides some fields itself. */
 #include "sample/attr.h"
 
 #include "base/error.h"
@@ -75,7 +75,7 @@ static int add_attr_check_fields(const struct ps_attr *attr)
 		    ps__attr_field_read(&attr->made, refusal->field))
 			return add_attr_fail_field(attr, refusal->field, refusal->why);
 	}
-	/* A period without a ring does nothing but these signals. */
+	/* In a set, which has no ring, a period only makes the signals of sigtrap. */
 	if (words.attr.freq ||
 	    (words.attr.sample_period && !ps__event_has_flag(&attr->event, PS__FLAG_SIGTRAP)))
 		return add_attr_fail_field(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An attr: made from a name, its fields set and read. attr_field.c knows where they are,
+/* Makes an attr from a name, sets and reads its fields. attr_field.c knows where the fields are,
  * attr_check.c whether the kernel takes them. */
 #include "sample/attr.h"
 
@@ -39,7 +39,7 @@ int ps_attr_clone(struct ps_attr **out, const struct ps_attr *model)
 		return result;
 	}
 	attr->made = model->made;
-	/* The address of a string that each copy has of its own. */
+	/* config1 is the address of a string; each copy has a string of its own. */
 	if (model->event.probe && model->made.attr.config1 == model->event.attr.config1)
 		attr->made.attr.config1 = attr->event.attr.config1;
 	*out = attr;
@@ -100,7 +100,7 @@ static bool is_domain(enum ps_attr_field field)
 	       field == PS_ATTR_EXCLUDE_HV;
 }
 
-/* One word has two meanings, which a flag tells apart. */
+/* Sets the flag that tells which of two meanings a word has. */
 static void choose_meaning(struct perf_event_attr *attr, enum ps_attr_field field)
 {
 	if (field == PS_ATTR_SAMPLE_PERIOD || field == PS_ATTR_SAMPLE_FREQ)
@@ -131,7 +131,7 @@ static int change_encoding(struct ps_attr *attr, const union ps__attr *words)
 		return result;
 	ps__event_recode(&changed);
 	attr->event = changed;
-	/* The string that it was the address of is gone. */
+	/* made.attr.config1 was the address of a string that is freed now. */
 	if (has_probe && !changed.probe)
 		attr->made.attr.config1 = 0;
 	return PS_OK;
@@ -158,7 +158,8 @@ int ps_attr_set(struct ps_attr *attr, enum ps_attr_field field, uint64_t value)
 	union ps__attr words = ps__attr_of(&attr->event);
 	if (is_encoding(field) && ps__attr_field_read(&words, field) == value)
 		return PS_OK;
-	/* Words behind the header's struct have no place in an event, but for config3 and 4. */
+	/* An event has no place for fields behind the header's struct, except config3 and
+	 * config4. */
 	if (ps__attr_field(field)->offset >= sizeof words.attr && field < PS_ATTR_CONFIG3)
 		return ps__fail(PS_ENOSUPP,
 		                "'%s': the library was built with headers of a kernel that is too "

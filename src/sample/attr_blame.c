@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which field of a refused attr is to blame? perf_event_open doesn't say it. So each field that was
- * set is put back to what it was, and stays so if the attr is refused without it, too. Those that
- * are left at the end are refused: with any of them put back, the attr would be taken.
+ * Finds the field for which an attr is refused: perf_event_open doesn't tell it. Each field that
+ * was set is put back to its value in attr->made, and stays so if the attr is refused without it,
+ * too. The fields that are left at the end are refused: with any of them put back, the attr would
+ * be taken.
  *
- * A field that needs another one is put back before that one; else it would be blamed for missing
- * it. Most fields stand behind what they need (inherit_thread needs inherit, sigtrap needs
- * remove_on_exec); sample_type alone stands before it.
+ * A field that needs another one is put back before that one; otherwise it would be blamed for the
+ * missing one. Most fields come after the fields that they need (inherit_thread needs inherit,
+ * sigtrap needs remove_on_exec), so the search goes backwards. Only sample_type comes before the
+ * fields that it needs, so it is put back first.
  */
 #include "sample/attr.h"
 
@@ -16,13 +18,14 @@
 
 #include <errno.h>
 
-/* In progress: words are refused with error. */
+/* The state of a search: the kernel refuses words with error. */
 struct search {
 	const struct ps__event *event;
 	union ps__attr words;
 	int error;
 	struct ps__blame blame;
-	int shortage; /* an errno that says nothing about the words: the search is over; 0: none */
+	/* An errno that says nothing about the words and ends the search; 0: none */
+	int shortage;
 };
 
 struct ps__target ps__attr_target(const struct ps__event *event)
@@ -76,7 +79,7 @@ int ps__attr_try(const struct ps__event *event, union ps__attr *words)
 	return 0;
 }
 
-/* Tries the words with a field changed. */
+/* Tries the words with one field changed. */
 static void blame_consider(struct search *search, enum ps_attr_field field, int bit, uint64_t value)
 {
 	union ps__attr words = search->words;
@@ -102,7 +105,7 @@ static void blame_consider(struct search *search, enum ps_attr_field field, int 
 	}
 }
 
-/* Fields that share a word: one of them stands for it. */
+/* True if another field stands for this one, because both share a word. */
 static bool is_alias(const union ps__attr *words, enum ps_attr_field field)
 {
 	bool is_breakpoint = words->attr.type == PERF_TYPE_BREAKPOINT;
@@ -119,7 +122,7 @@ static bool is_alias(const union ps__attr *words, enum ps_attr_field field)
 		return words->attr.sample_freq != 0;
 	case PS_ATTR_WATERMARK:
 		return words->attr.wakeup_watermark != 0;
-	case PS_ATTR_AUX_ACTION: /* its three bits are fields */
+	case PS_ATTR_AUX_ACTION: /* each of its three bits is a field */
 		return ps__attr_field_read(words, field) < 8;
 	case PS_ATTR_BP_ADDR:
 	case PS_ATTR_BP_LEN:
@@ -162,10 +165,10 @@ int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words,
 	struct search search = {
 	    .event = &attr->event, .words = *words, .error = error, .blame = {.bit = -1}};
 
-	/* The field that the user left as it was, and must set. */
+	/* The user has not set exclude_kernel, and must set it. */
 	if (error == EACCES && !words->attr.exclude_kernel && !attr->event.kernel_side)
 		blame_consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
-	/* The kernel looks at it only if a call chain is asked for, too. */
+	/* The kernel checks the field only if a call chain is asked for, too. */
 	if (error == EOVERFLOW)
 		blame_consider_field(&search, &attr->made, PS_ATTR_SAMPLE_MAX_STACK);
 	blame_consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does this kernel take an attr? If not, which field does it refuse, and why? */
+/* Checks whether this kernel takes an attr. If not, tells which field it refuses, and why. */
 #include "sample/attr.h"
 
 #include "backend/perf.h"
@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A field that is taken in silence, and does nothing without a bit of another one. */
+/* A field that the kernel accepts, and that does nothing without a bit of another field. */
 static const struct need {
 	enum ps_attr_field field;
 	enum ps_attr_field needed;
-	uint64_t bits;     /* any of them */
+	uint64_t bits;     /* one of these is enough */
 	const char *words; /* for the user */
 } needs[] = {
     {PS_ATTR_BRANCH_SAMPLE_TYPE, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK,
@@ -62,7 +62,7 @@ int ps__attr_check_stack(const struct ps_attr *attr)
 	    attr->event.name);
 }
 
-/* Fields that the kernel has taken without a word, and ignores. */
+/* Refuses fields that the kernel accepts and ignores. */
 static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
 	const char *event = attr->event.name;
@@ -115,7 +115,7 @@ static int attr_explain_denied(const struct ps_attr *attr, const struct ps__blam
 	                attr->event.name, field, strerror(blame->error));
 }
 
-/* The kernel says only that some field is behind the end of its struct. */
+/* Explains E2BIG: the kernel only says that some field is behind the end of its struct. */
 static int attr_explain_size(const struct ps_attr *attr, const char *field,
                              enum ps_attr_field which)
 {
@@ -126,7 +126,7 @@ static int attr_explain_size(const struct ps_attr *attr, const char *field,
 	                ps__attr_field(which)->offset);
 }
 
-/* The usual cause of EINVAL. */
+/* Returns the usual cause of EINVAL. */
 static const char *find_hint(enum ps_attr_field field)
 {
 	switch (field) {
@@ -179,7 +179,7 @@ static int attr_explain(const struct ps_attr *attr, const struct ps__blame *blam
 	}
 }
 
-/* The event itself is refused, or it can't be found out: in the words that a set has for it. */
+/* Explains as for an event set that the event is refused, or the field can't be found. */
 static int attr_explain_event(const struct ps_attr *attr, int error, enum ps_attr_field *refused)
 {
 	int code = ps__perf_explain(&attr->event, ps__attr_target(&attr->event), error, 1);
@@ -207,7 +207,8 @@ int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *ref
 	return attr_refuse(refused, blame.field, attr_explain(attr, &blame));
 }
 
-/* Whatever the event: this level permits no whole CPU to a user without privileges. */
+/* True if perf_event_paranoid is the reason: at this level an unprivileged user can't open any
+ * event for a whole CPU. */
 static bool is_cpu_denied(struct ps__target target, int error)
 {
 	long level = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fields of perf_event_attr: where each is in the struct. They are reached by their place, and
- * not by the compiler's struct, because a header may be older than the kernel.
+ * Where each field of perf_event_attr is. The fields are accessed by offset, and not as members of
+ * the compiler's struct, because a header may be older than the kernel.
  */
 #include "sample/attr.h"
 
@@ -82,7 +82,7 @@ static const struct ps__attr_field fields[PS__ATTR_FIELDS] = {
     [PS_ATTR_CONFIG2] = WORD("config2", 64, 8),
     [PS_ATTR_BRANCH_SAMPLE_TYPE] = WORD("branch_sample_type", 72, 8),
     [PS_ATTR_SAMPLE_REGS_USER] = WORD("sample_regs_user", 80, 8),
-    /* The size of a record has 16 bits. */
+    /* The size of a record has only 16 bits. */
     [PS_ATTR_SAMPLE_STACK_USER] = LIMITED("sample_stack_user", 88, 4, 65528),
     [PS_ATTR_CLOCKID] = WORD("clockid", 92, 4),
     [PS_ATTR_SAMPLE_REGS_INTR] = WORD("sample_regs_intr", 96, 8),

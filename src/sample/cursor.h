@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes numbers and bytes from a record, one after the other, and never more than there are. Past
- * the end it gives zeros and says so once, so that a parser checks in the end alone.
+ * Takes numbers and bytes from a record, one after the other, and never reads behind its end.
+ * Behind the end it gives zeros and notes a fault, so that a parser needs only one check at its
+ * end.
  */
 #ifndef PS_SAMPLE_CURSOR_H
 #define PS_SAMPLE_CURSOR_H
@@ -13,11 +14,11 @@
 struct ps__cursor {
 	const unsigned char *at;
 	const unsigned char *end;
-	const char *fault; /* what the record is refused for; NULL: nothing yet */
+	const char *fault; /* why the record is refused; NULL: no fault yet */
 	bool is_swapped;
 };
 
-/* The first fault is kept: what follows comes of it. */
+/* Notes a fault. Only the first one is kept: it causes the later ones. */
 static inline void ps__cursor_fail(struct ps__cursor *cursor, const char *fault)
 {
 	if (!cursor->fault)
@@ -54,7 +55,7 @@ static inline uint16_t ps__word16(const void *at, bool is_swapped)
 	return is_swapped ? __builtin_bswap16(word) : word;
 }
 
-/* Where size bytes are that the cursor goes past; NULL: there aren't so many. */
+/* Skips bytes and returns where they begin; NULL if there are fewer. */
 static inline const unsigned char *ps__cursor_skip(struct ps__cursor *cursor, uint64_t size)
 {
 	const unsigned char *at = cursor->at;
@@ -95,7 +96,8 @@ static inline struct ps_record_bytes ps__cursor_bytes(struct ps__cursor *cursor,
 	return (struct ps_record_bytes){.at = at, .size = at ? (size_t)size : 0};
 }
 
-/* An array of count objects of so many bytes each. */
+/* Skips an array of `count` objects of `bytes` bytes each, and returns where it begins; NULL if it
+ * is empty or doesn't fit. */
 static inline const void *ps__cursor_array(struct ps__cursor *cursor, uint64_t count, size_t bytes)
 {
 	if (count > ps__cursor_left(cursor) / bytes) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records: the header, the sample_id, and the choice of what parses the rest. Readers of rings and
- * of files call this for each record, so it allocates nothing and takes no lock. */
+/* Parses records: the header, the sample_id, and the choice of the function that parses the rest.
+ * Readers of rings and of files call this for each record, so it allocates nothing and takes no
+ * lock. */
 #include <perfsage/record.h>
 
 #include "base/error.h"
@@ -21,7 +22,8 @@ static bool record_is_known(uint32_t type)
 	return type >= PS_RECORD_MMAP && type <= PS_RECORD_CALLCHAIN_DEFERRED;
 }
 
-/* A field that isn't known here has an unknown size: all behind it would be misread. */
+/* True if the config has fields that aren't known here: their sizes are unknown, so all fields
+ * behind them would be misread. */
 static bool has_unknown_fields(const struct ps_record_config *config)
 {
 	return (config->sample_type & ~KNOWN_SAMPLE_TYPE) ||
@@ -73,7 +75,7 @@ static void take_sample_id(struct ps__cursor *cursor, uint64_t type, struct ps_r
 	record->has |= PS_RECORD_HAS_SAMPLE_ID;
 }
 
-/* Adds what the record itself doesn't say. */
+/* Copies from the sample_id what the record itself doesn't have. */
 static void adopt_sample_id(struct ps_record *record)
 {
 	const struct ps_record_sample_id *id = &record->sample_id;
@@ -93,8 +95,8 @@ static void adopt_sample_id(struct ps_record *record)
 	record->has |= missing;
 }
 
-/* The sample_id stands at the end, and is found from there: newer kernels put new members before
- * it. */
+/* Parses a record other than a sample. The sample_id is at the record's end, and is found from
+ * there, because newer kernels put new members before it. */
 static void take_other(struct ps__cursor *cursor, const struct ps_record_config *config,
                        struct ps_record *record)
 {
@@ -136,7 +138,7 @@ static int record_refuse_size(size_t is, size_t announced)
 	                announced);
 }
 
-/* The record's size, as its header says; 0: the bytes don't hold it. */
+/* Returns the record's size, as its header gives it; 0 if there are fewer bytes. */
 static size_t record_size(const unsigned char *at, size_t size, bool is_swapped)
 {
 	if (size < sizeof(struct perf_event_header))
@@ -150,8 +152,9 @@ size_t ps_record_size(const struct ps_record_config *config, const void *bytes, 
 	return config && bytes ? record_size(bytes, size, config->is_swapped) : 0;
 }
 
-/* The size of a record, unknown to the compiler: it would clear and copy one with string
- * instructions, which take longer than the parsing. The C library's calls take a tenth. */
+/* Returns sizeof(struct ps_record) so that the compiler doesn't know it. Otherwise it would clear
+ * and copy records with string instructions, which take longer than the parsing; the C library's
+ * calls take a tenth of that. */
 static inline size_t size_of_record(void)
 {
 	size_t size = sizeof(struct ps_record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records that are no samples: a function for each layout. perf_event_open(2) and the kernel's
- * uapi/linux/perf_event.h describe them. */
+/* Parses records that are no samples: a function for each layout. perf_event_open(2) and the
+ * kernel's uapi/linux/perf_event.h describe them. */
 #include "sample/record_parts.h"
 
 #include <linux/perf_event.h>
@@ -21,7 +21,7 @@ static void body_take_addr(struct ps__cursor *cursor, struct ps_record *record)
 	record->has |= PS_RECORD_HAS_ADDR;
 }
 
-/* A string takes all that is left before the sample_id; its padding are zeros. */
+/* Takes a string, which has all bytes before the sample_id; zeros fill it up. */
 static void body_take_text(struct ps__cursor *cursor, struct ps_record *record)
 {
 	const char *text = (const char *)cursor->at;
@@ -106,7 +106,7 @@ static void body_take_comm(struct ps__cursor *cursor, struct ps_record *record)
 	body_take_text(cursor, record);
 }
 
-/* FORK, EXIT: processes first, then tasks. */
+/* FORK, EXIT: first both pids, then both tids. */
 static void body_take_fork(struct ps__cursor *cursor, struct ps_record *record)
 {
 	record->pid = ps__cursor_u32(cursor);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of a record that are arrays, read where the kernel wrote them: they may stand at any
- * address, in either byte order. */
+/* Reads a record's arrays where the kernel wrote them: at any address, in either byte order. */
 #include "base/error.h"
 #include "sample/cursor.h"
 
@@ -60,7 +59,7 @@ int ps_record_count(const struct ps_record *record, size_t index, struct ps_reco
 	size_t has_id = !!(format & PERF_FORMAT_ID), has_lost = !!(format & PERF_FORMAT_LOST);
 	size_t value = index * (1 + has_id + has_lost), next = value + 1;
 
-	/* A lone event's times stand behind its value. */
+	/* Without a group, the times are behind the value. */
 	if (!(format & PERF_FORMAT_GROUP))
 		next += (size_t) !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		        !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -71,8 +70,8 @@ int ps_record_count(const struct ps_record *record, size_t index, struct ps_reco
 	return PS_OK;
 }
 
-/* The kernel's flags are a bit-field: on machines of big byte order the first bit is the highest
- * one. Each member is brought to where the other machines have it. */
+/* The kernel's flags are a bit-field: on big-endian machines the first bit is the highest one. This
+ * moves each member to its place on little-endian machines. */
 static uint64_t flags_from_big(uint64_t flags)
 {
 	static const unsigned char widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3};

@@ -8,15 +8,15 @@
 /* The kernel's number, which headers older than Linux 6.8 don't have. */
 #define PS__BRANCH_COUNTERS (1u << 19)
 
-/* A SAMPLE's fields, from the header's end on. */
+/* Parses the fields of a SAMPLE, from the header's end on. */
 void ps__record_take_sample(struct ps__cursor *cursor, const struct ps_record_config *config,
                             struct ps_record *record);
 
-/* The members of the other types. The cursor's end is where the sample_id begins. */
+/* Parses the members of all other types. The cursor's end is where the sample_id begins. */
 void ps__record_take_body(struct ps__cursor *cursor, const struct ps_record_config *config,
                           struct ps_record *record);
 
-/* The counts of a sample or a READ record. */
+/* Parses the counts of a sample or a READ record. */
 void ps__record_take_counts(struct ps__cursor *cursor, uint64_t read_format,
                             struct ps_record_counts *counts);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SAMPLE records: 25 fields, in the order in which the kernel's perf_output_sample writes them. */
+/* Parses SAMPLE records: 25 fields, in the order of the kernel's perf_output_sample. */
 #include "sample/record_parts.h"
 
 #include <linux/perf_event.h>
 
-/* The fields of one word each that come first, all of them at a place that sample_type tells. */
+/* The first fields. Each has one word, so sample_type alone tells where each of them is. */
 #define FIRST_FIELDS                                                                    \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
@@ -19,7 +19,7 @@ void ps__record_take_counts(struct ps__cursor *cursor, uint64_t read_format,
 	uint64_t count = is_group ? ps__cursor_u64(cursor) : 1;
 
 	counts->read_format = read_format;
-	/* A lone event's times stand between its value and its id. */
+	/* Without a group, the times are between the value and the id. */
 	const void *value = is_group ? NULL : ps__cursor_skip(cursor, sizeof(uint64_t));
 	if (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		counts->enabled_ns = ps__cursor_u64(cursor);
@@ -59,8 +59,8 @@ static void sample_take_first(struct ps__cursor *cursor, uint64_t type, struct p
 		record->period = ps__cursor_u64(cursor);
 }
 
-/* Does the index stand behind the count 0, too? An event that took no branch stack has the count 0
- * alone; for a stack without branches the kernel writes the index as well. */
+/* Whether the index follows a count of 0. If an event took no branch stack, the kernel writes only
+ * the count 0. For a stack without branches it writes the index, too. */
 enum empty_stack {
 	WITH_INDEX,
 	WITHOUT_INDEX
@@ -104,7 +104,7 @@ static void sample_take_stack(struct ps__cursor *cursor, struct ps_record *recor
 		ps__cursor_fail(cursor, "it has more of the stack in use than it copied");
 }
 
-/* The fields whose size the record itself tells, but for the AUX area's, which come last. */
+/* Takes the fields whose size is in the record itself, except the AUX area's, which comes last. */
 static void sample_take_sized(struct ps__cursor *cursor, const struct ps_record_config *config,
                               enum empty_stack empty, struct ps_record *record)
 {
@@ -158,8 +158,7 @@ static void sample_take_rest(struct ps__cursor *cursor, const struct ps_record_c
 		sample_take_sized(cursor, config, empty, record);
 		sample_take_last(cursor, config, record);
 	}
-	/* A sample has no padding: what is left over belongs to a field that config doesn't name.
-	 */
+	/* A sample has no padding: bytes that are left are of a field that config lacks. */
 	if (ps__cursor_left(cursor))
 		ps__cursor_fail(cursor, "it is longer than its fields");
 }
@@ -175,7 +174,7 @@ void ps__record_take_sample(struct ps__cursor *cursor, const struct ps_record_co
 	sample_take_first(cursor, type, record);
 	const unsigned char *rest = cursor->at;
 	sample_take_rest(cursor, config, WITH_INDEX, record);
-	/* Only the record's size tells whether there is an index. */
+	/* Parses again without an index: only the record's size tells whether there is one. */
 	if (cursor->fault && record->has & PS_RECORD_HAS_BRANCH_INDEX) {
 		cursor->at = rest;
 		cursor->fault = NULL;

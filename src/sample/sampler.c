@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sampler: its event is opened with a ring, started and stopped. */
+/* Opens a sampler's event with a ring, starts and stops it. */
 #include "sample/sampler.h"
 
 #include "base/advice.h"
@@ -16,7 +16,7 @@
 #define KNOWN_SAMPLE_TYPES ((UINT64_C(1) << 25) - 1)
 #define KNOWN_READ_FORMATS ((UINT64_C(1) << 5) - 1)
 
-/* So that no sum of sizes overflows; the kernel's limits are lower. */
+/* With this limit no sum of sizes overflows; the kernel's limits are lower. */
 #define LARGEST_RING (SIZE_MAX / 4)
 
 int ps__sampler_check_probe(const struct ps_attr *attr)
@@ -81,12 +81,12 @@ int ps__sampler_check_fields(const struct ps_attr *attr)
 	return ps__attr_check_stack(attr);
 }
 
-/* Adds what a sampler needs to what it was asked for. */
+/* Adds the fields that a sampler needs. */
 static void complete_fields(struct perf_event_attr *words)
 {
 	words->read_format |=
 	    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PS__FORMAT_LOST;
-	/* Else the kernel wakes nobody until the ring is half full. */
+	/* Otherwise the kernel wakes the reader only when the ring is half full. */
 	if (!words->watermark && !words->wakeup_events) {
 		words->watermark = 1;
 		words->wakeup_watermark = 1;
@@ -265,7 +265,7 @@ static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, 
 	                strerror(errno));
 }
 
-/* An exec enables the event, whatever was done to it before. */
+/* Refuses to stop an event that waits for an exec: the exec would enable it again. */
 static int check_begun(struct ps_sampler *sampler)
 {
 	const struct perf_event_attr *words = &sampler->attr->event.attr;
@@ -274,7 +274,7 @@ static int check_begun(struct ps_sampler *sampler)
 	if (!words->enable_on_exec || !words->disabled)
 		return PS_OK;
 	int result = ps_sampler_read(sampler, &count);
-	/* It is pinned, and an exec has enabled it. */
+	/* The event is pinned, so an exec has enabled it. */
 	if (result == PS_ENOCNTR)
 		return PS_OK;
 	if (result != PS_OK || count.enabled_ns)
@@ -303,8 +303,8 @@ static int sampler_control(struct ps_sampler *sampler, bool starts, const char *
 		result = tell_kernel(sampler,
 		                     starts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, call);
 	enum ps__sampler_state after = starts ? PS__SAMPLER_RUNNING : PS__SAMPLER_STOPPED;
-	/* Pairs with the reader's look before it looks at the ring. Only now is all there that
-	 * will come. */
+	/* Pairs with the reader's load of the state before it reads the ring: after a stop the ring
+	 * gets no more records. */
 	atomic_store(&sampler->state, result == PS_OK ? after : before);
 	return result;
 }

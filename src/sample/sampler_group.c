@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other events in the group of a sampler's event, which the kernel counts with it and reads at each
- * sample. */
+/* Opens other events in the group of a sampler's event. The kernel reads them at each sample. */
 #include "sample/sampler.h"
 
 #include "base/error.h"
@@ -53,7 +52,7 @@ static int check_member(const struct ps_attr *attr)
 	return ps__sampler_check_fields(attr);
 }
 
-/* The kernel wants one clock, and one way of reading and inheriting, for a whole group. */
+/* Copies the fields that the kernel wants to be equal in a whole group. */
 static void member_follow(struct perf_event_attr *words, const struct perf_event_attr *leader)
 {
 	words->disabled = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a sampler: the next one, and waiting for it. */
+/* Takes a sampler's next record, and waits for it. */
 #include "sample/sampler.h"
 
 #include "base/error.h"
@@ -10,11 +10,10 @@
 #include <poll.h>
 #include <string.h>
 
-/* A thread that waits looks so often whether the sampler was stopped: the kernel wakes it for
- * records alone. */
+/* The interval in which a waiting thread looks for a stop: the kernel wakes it only for records. */
 #define LONGEST_POLL_MS 100
 
-/* One writer, so a plain addition does. */
+/* There is only one writer, so no atomic addition is needed. */
 static void add_relaxed(_Atomic uint64_t *sum, uint64_t amount)
 {
 	atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + amount,
@@ -36,7 +35,7 @@ static int fail_damaged(struct ps_sampler *sampler, const char *why)
 	                sampler->attr->event.name, why);
 }
 
-/* PS_ENOEVST without a sentence: the callers differ. */
+/* Takes the next record. PS_ENOEVST has no detail, because the callers' sentences differ. */
 static int sampler_take(struct ps_sampler *sampler, struct ps_record *out)
 {
 	const void *bytes;
@@ -77,7 +76,7 @@ int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
 	return result;
 }
 
-/* The longest time of one poll. */
+/* Returns the time limit of the next poll. */
 static int sampler_slice_ms(int timeout_ms, uint64_t deadline_ns)
 {
 	uint64_t now_ns = timeout_ms < 0 ? 0 : ps__os_now_ns();
@@ -86,12 +85,12 @@ static int sampler_slice_ms(int timeout_ms, uint64_t deadline_ns)
 		return LONGEST_POLL_MS;
 	if (now_ns >= deadline_ns)
 		return 0;
-	/* Rounded up, or the last millisecond would be spent in a busy loop. */
+	/* Rounded up: otherwise the last millisecond would be a busy loop. */
 	uint64_t rest_ms = (deadline_ns - now_ns + 999999) / 1000000;
 	return rest_ms < LONGEST_POLL_MS ? (int)rest_ms : LONGEST_POLL_MS;
 }
 
-/* PS_OK: go on; else no record will come. */
+/* Waits once. PS_OK: go on; any other code: no record will come. */
 static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ended)
 {
 	struct pollfd pollfd = {.fd = sampler->fd, .events = POLLIN};
@@ -100,11 +99,11 @@ static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ende
 		return errno == EINTR ? PS_OK
 		                      : ps__fail(PS_ESYS, "'%s': poll: %s",
 		                                 sampler->attr->event.name, strerror(errno));
-	/* A file of the program under the number may always be readable. */
+	/* A file that the program opened under this number may always be readable. */
 	if (pollfd.revents &&
 	    (pollfd.revents & POLLNVAL || !ps__os_is_event_of(sampler->fd, sampler->id)))
 		return ps__sampler_fail_closed(sampler);
-	/* POLLERR is what newer kernels say of an event that an exec has removed. */
+	/* Newer kernels report POLLERR for an event that an exec has removed. */
 	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0;
 	return PS_OK;
 }
@@ -121,7 +120,7 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 	uint64_t deadline_ns =
 	    timeout_ms > 0 ? ps__os_now_ns() + (uint64_t)timeout_ms * 1000000 : 0;
 	for (;;) {
-		/* Looked at before the ring: what was written until the stop is there then. */
+		/* Read before the ring: then the ring has all records up to the stop. */
 		bool is_stopped = atomic_load(&sampler->state) == PS__SAMPLER_STOPPED;
 		result = sampler_take(sampler, out);
 		if (result != PS_ENOEVST)

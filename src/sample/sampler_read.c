@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the count of a sampler's event, and how many of its records were lost. */
+/* Reads the count of a sampler's event, and the number of its lost records. */
 #include "sample/sampler.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* nr and the two times; for each event value, id, lost. */
+/* The number of events and the two times; for each event its value, id and losses. */
 #define MOST_NUMBERS (3 + 3 * PS_SAMPLER_MOST_EVENTS)
 
 void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf)
@@ -20,7 +20,7 @@ void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf)
 	perf->event_count = 1;
 	perf->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	ps__perf_user_prepare(perf);
-	/* Children's counts are added by the kernel alone. */
+	/* Only the kernel can add the counts of children. */
 	if (sampler->place.pid == 0 && !event->attr.inherit)
 		sampler->owner = ps__thread_number();
 	if (sampler->owner)
@@ -45,7 +45,7 @@ static uint64_t sampler_load(const _Atomic uint64_t *sum)
 	return atomic_load_explicit(sum, memory_order_relaxed);
 }
 
-/* False: the event isn't on a counter now. */
+/* Reads the counter in user space. False: the event isn't on a counter now. */
 static bool read_in_user_space(struct ps_sampler *sampler, struct ps_sampler_count *out)
 {
 	uint64_t times[2], value;
@@ -60,7 +60,7 @@ static bool read_in_user_space(struct ps_sampler *sampler, struct ps_sampler_cou
 	return true;
 }
 
-/* In the order in which the kernel writes them. */
+/* Unpacks the numbers, in the order in which the kernel writes them. */
 static void sampler_unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
                            struct ps_sampler_count *out, size_t count)
 {
@@ -86,13 +86,13 @@ int ps__sampler_fail_closed(const struct ps_sampler *sampler)
 	                sampler->attr->event.name);
 }
 
-/* The first `count` of the group, of which 1 is there always. */
+/* Reads the first `count` events of the group; the sampler's event is the first one. */
 static int sampler_read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out,
                               size_t count)
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
 
-	/* Else something could be read that is the program's, and be missing there. */
+	/* Otherwise the call could take bytes from another file of the program. */
 	if (!ps__os_is_event_of(sampler->fd, sampler->id))
 		return ps__sampler_fail_closed(sampler);
 	ssize_t length = ps__os_read_retried(sampler->fd, numbers, sizeof numbers);
@@ -113,7 +113,7 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler)
 {
 	struct ps_sampler_count count;
 
-	/* A pinned event without a counter reads nothing. */
+	/* A read of a pinned event without a counter gives nothing. */
 	if (sampler->attr->event.attr.pinned &&
 	    sampler_read_event(sampler, &count, 1) == PS_ENOCNTR)
 		return PS_ENOCNTR;
@@ -157,7 +157,7 @@ uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
 
 	if (!sampler)
 		return 0;
-	/* By what was taken, where the kernel can't be asked. */
+	/* From the records that were taken, if the kernel can't be asked. */
 	uint64_t lost = sampler_load(&sampler->lost_records);
 	int result = ps__fork_is_same(sampler->fork_generation)
 	                 ? sampler_read_event(sampler, &count, 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: made, given events, started and destroyed. */
+/* Makes sessions, adds events to them, starts and destroys them. */
 #include "sample/session.h"
 
 #include "base/advice.h"
@@ -65,7 +65,8 @@ static bool is_for_lack_of_descriptors(ssize_t error)
 	return error == -EMFILE || error == -ENFILE;
 }
 
-/* Those that are offline, too: a thread's event for them is there when they come. */
+/* Lists all CPUs, also those that are offline: an event for such a CPU counts when it comes
+ * online. */
 static int list_cpus(struct ps__session_lists *lists)
 {
 	static const char online[] = "/sys/devices/system/cpu/online";
@@ -86,13 +87,13 @@ static int list_cpus(struct ps__session_lists *lists)
 	return PS_OK;
 }
 
-/* /proc/TID/task lists all threads of the process that TID belongs to; but the records of new
- * threads bear the process's number. */
+/* Refuses a tid that isn't a process's first thread: /proc/TID/task lists all threads of the
+ * process, but the records of new threads have the process's number. */
 static int check_process(pid_t pid)
 {
 	pid_t process = ps__locate_process(pid);
 
-	/* Without it the numbers there are those of other tasks. */
+	/* Without such a /proc, the numbers in /proc are those of other tasks. */
 	if (process == pid && !ps__locate_has_proc())
 		return ps__fail(PS_ESYS,
 		                "ps_session_create: the threads of process %d can't be listed: no "
@@ -115,7 +116,7 @@ static int check_process(pid_t pid)
 	                (int)pid, (int)process);
 }
 
-/* ps_session_destroy releases all of it, also if this fails. */
+/* If this fails, ps_session_destroy releases what was made. */
 static int session_fill(struct ps_session *session, const struct ps_session_options *options)
 {
 	session->stop.ends[0] = session->stop.ends[1] = session->task.fd = -1;
@@ -214,8 +215,8 @@ static int check_others(const struct ps_session *session, const struct ps__event
 	return PS_OK;
 }
 
-/* The kernel's timers go off no more often: a shorter period would be what a sample says, and not
- * what has passed. */
+/* Limits the rate of a clock: the kernel's timers are no faster. A sample would have the shorter
+ * period, and not the time that has passed. */
 static void limit_clock(struct perf_event_attr *words)
 {
 	if (words->freq && words->sample_freq > NS_PER_SECOND / SHORTEST_CLOCK_NS)
@@ -224,9 +225,9 @@ static void limit_clock(struct perf_event_attr *words)
 		words->sample_period = SHORTEST_CLOCK_NS;
 }
 
-/* Does each occurrence write a sample that tells how much it counts for? That of a task's run
- * counts for the nanoseconds: to sample it with a period of 1 and to count it must tell the same.
- */
+/* True if each occurrence writes a sample with the amount that it counts for. For example, a sample
+ * of a task's run time counts for its nanoseconds: so sampling the tracepoint with a period of 1
+ * gives the same number as counting it. */
 static bool tells_amounts(const struct perf_event_attr *words)
 {
 	return words->type == PERF_TYPE_TRACEPOINT && !words->freq && words->sample_period == 1;
@@ -237,14 +238,14 @@ static void complete_event(struct ps__event *event)
 {
 	struct perf_event_attr *words = &event->attr;
 
-	/* Not enabled later: the kernel would miss copies that are made at that moment, with all
-	 * that inherit from these. */
+	/* The event is enabled when it is opened. If it were enabled later, the kernel would miss
+	 * copies that are made at that moment, and all that inherit from them. */
 	words->disabled = 0;
 	words->inherit = 1;
 	words->sample_id_all = 1;
 	words->sample_type |= ADDED_FIELDS;
-	/* Only where periods vary: with this field, a software event of a fixed period writes a
-	 * sample each time, whatever the period is. */
+	/* Only if periods vary: with this field a software event of a fixed period writes a sample
+	 * each time, whatever the period is. */
 	if (words->freq || tells_amounts(words))
 		words->sample_type |= PERF_SAMPLE_PERIOD;
 	if (ps__event_is_clock(words))
@@ -300,8 +301,8 @@ int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
 }
 
 /*
- * The records of tasks come from a dummy, which leads. It is opened for a thread before all other
- * events: so a task that inherits one of those is known by a record, and none is sampled twice.
+ * Adds the leader, a dummy event that writes the records of tasks. It is opened for a thread before
+ * all other events: so a task that inherits one of them has a record, and no task is sampled twice.
  */
 static int add_leader(struct ps_session *session)
 {
@@ -348,7 +349,8 @@ static int session_open_all(struct ps_session *session)
 	return session->polled ? result : ps__fail_memory("the rings of a session");
 }
 
-/* As it was before the start: events may be added, which the leader and the sums must follow. */
+/* Makes the session as it was before the start. Then more events can be added: so the leader, which
+ * must be the last one, and the sums are removed. */
 static void close_all(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;

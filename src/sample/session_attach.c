@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All threads of a process, while it goes on making and ending threads.
+ * Opens all threads of a process, while the process creates and ends threads.
  *
  * A thread that is in the list and not known is opened, unless it inherits (session_fork.c). The
- * kernel writes the record that tells so some microseconds after the thread appears in the list. So
- * an unknown thread is only opened when it has been in the list for a while.
+ * kernel writes the record that tells this some microseconds after the thread appears in the list.
+ * So an unknown thread is only opened when it has been in the list for a while.
  */
 #include "sample/session.h"
 
@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread in the list has its record by then, unless its creator lost the CPU: that is told. */
+/* By then a thread in the list has its record, unless its creator lost the CPU: this case is found
+ * later, and reported (session_fork.c). */
 #define MAKING_NS 10000000u
-#define SHARE     2 /* of the descriptors' limit: the rest is the program's */
+#define SHARE     2 /* divides the limit of descriptors: the rest is the program's */
 
-/* The list of threads, as it is now. */
+/* Context of a walk over the list of threads. */
 struct listing {
 	struct ps_session *session;
 	int result;
@@ -77,7 +78,7 @@ static size_t count_known(const struct ps_session *session, enum ps__session_kno
 	return count;
 }
 
-/* PS_ECOUNT: the session may not take so many. */
+/* PS_ECOUNT if the session needs more descriptors than it may take. */
 static int check_budget(const struct ps_session *session)
 {
 	size_t threads =
@@ -112,8 +113,8 @@ static int open_task(struct ps_session *session, size_t index)
 	return result;
 }
 
-/* Looks whether the threads that were opened make a task now; the calling one doesn't. True: some
- * are worth another look. */
+/* Checks whether the opened threads are making a task now; the calling thread isn't. True: some
+ * threads need another look. */
 static bool settle_opened(struct ps_session *session)
 {
 	pid_t self = ps__os.gettid();
@@ -140,7 +141,7 @@ static void doubt_seen(struct ps_session *session)
 	}
 }
 
-/* Those that were seen long enough, or before anything was open. */
+/* Opens the threads that were seen long enough ago, or before anything was open. */
 static int open_seen(struct ps_session *session, bool is_first)
 {
 	uint64_t now_ns = ps__os_now_ns();
@@ -184,8 +185,9 @@ static bool is_missed(const struct ps__session_task *task)
 	return task->known == PS__KNOWN_SEEN || task->known == PS__KNOWN_DOUBTFUL;
 }
 
-/* Those that ended before the latest list was read are missed by nobody: what they made is in it,
- * or has an heir there. One that has ended since may have made another, which is in no list. */
+/* Drops missed tasks that ended before the latest list was read: what they made is in the list, or
+ * has ended and left a task there. A task that has ended since then may have made a task that is in
+ * no list. Returns the number of missed tasks. */
 static size_t attach_drop_ended(struct ps_session *session)
 {
 	size_t missed = 0;
@@ -214,7 +216,7 @@ size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t c
 	return count;
 }
 
-/* The records of those that are new in the list have come by the end. */
+/* Reads the list and the rings again. After the wait, the records of new threads have come. */
 static int attach_look_again(struct ps_session *session)
 {
 	int result = attach_list_threads(session);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tasks of a session, and what FORK records tell of them while it is started.
+ * The tasks of a session, and what FORK records tell about them while the session is started.
  *
- * A thread inherits the events if its creator was open when it was made; the rings tell, by a FORK
- * record. The kernel copies the creator's events before it writes the record. If the creator was
- * being opened in between, the thread doesn't inherit although a record says so. Such a thread is
- * doubtful, and told as missed: to open it would perhaps observe it twice. There is no limit to the
- * time in between, as the creator may lose its CPU, or copy much memory for a new process; so it is
- * looked for after the start, too. It is the first one that a creator has a record of after it was
- * opened, unless the creator was seen asleep before: no task sleeps interruptibly while it makes
- * another one.
+ * A thread inherits the events if its creator's events were open when the thread was made; a FORK
+ * record in the rings tells this. The kernel first copies the creator's events, and then writes the
+ * record. If the creator's events were being opened in between, the thread doesn't inherit them
+ * although there is a record. Such a thread is doubtful and is reported as missed: if it were
+ * opened, it might be observed twice.
+ *
+ * The time in between has no limit, because the creator may lose its CPU, or may copy much memory
+ * for a new process. So doubtful threads are looked for after the start, too. A doubtful thread is
+ * the first one for which a creator has a record after it was opened, unless the creator was seen
+ * asleep before: no task sleeps interruptibly while it makes another task.
  */
 #include "sample/session.h"
 
@@ -19,9 +21,9 @@
 
 #include <stdlib.h>
 
-/* A creator that was never seen asleep may take so long. */
+/* The longest time to make a task, for a creator that was never seen asleep. */
 #define LONGEST_MAKING_NS 1000000000u
-/* A FORK record, and one of lost records before it. */
+/* Size of a FORK record, and of a LOST record before it. */
 #define FORK_BYTES 128
 #define SCANS      3
 
@@ -65,7 +67,7 @@ int ps__session_note_task(struct ps_session *session, pid_t tid, struct ps__sess
 	return PS_OK;
 }
 
-/* Was the task being made when its creator was opened? */
+/* True if the task may have been in the making when its creator was opened. */
 static bool may_be_cut(struct ps__session_task *creator, const struct ps_record *fork)
 {
 	uint64_t first_ns = creator->first_fork_ns;
@@ -86,7 +88,7 @@ static enum ps__session_known known_by_creator(const struct ps_session *session,
 	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	/* Its end may be found first, in another ring. */
+	/* is_opened, not known: the creator's end may have been found first, in another ring. */
 	if (creator && creator->is_opened && may_be_cut(creator, fork))
 		return PS__KNOWN_DOUBTFUL;
 	return PS__KNOWN_INHERITS;
@@ -100,10 +102,10 @@ static int note_fork(struct ps_session *session, const struct ps_record *fork)
 
 	if (result != PS_OK)
 		return result;
-	/* Each event that asks for such records writes one: the first one tells. */
+	/* Each event that asks for FORK records writes one: only the first record counts. */
 	if (task->known == PS__KNOWN_DOUBTFUL && task->creator == (pid_t)fork->body.other.tid)
 		return PS_OK;
-	/* Opened nevertheless, because the record took so long: it may be observed twice. */
+	/* The thread was opened because the record took so long: it may be observed twice. */
 	task->known = task->known == PS__KNOWN_OPENED ? PS__KNOWN_DOUBTFUL : known;
 	task->creator = (pid_t)fork->body.other.tid;
 	return PS_OK;
@@ -123,7 +125,7 @@ static int note_record(struct ps_session *session, const void *bytes, size_t siz
 	if (header->type == PERF_RECORD_FORK)
 		return note_fork(session, &record);
 	struct ps__session_task *task = ps__session_find_task(session, (pid_t)record.tid);
-	/* The record of what a doubtful one made may come later, from another ring. */
+	/* A doubtful task stays so: the record of a task that it made may come later. */
 	if (task && task->known != PS__KNOWN_DOUBTFUL)
 		task->known = PS__KNOWN_ENDED;
 	return PS_OK;
@@ -135,14 +137,14 @@ void ps__session_note_fork(struct ps_session *session, const struct ps_record *f
 	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	/* The record took so long that the thread was opened: it may be observed twice. Later its
-	 * number is another one's. */
+	/* The record took so long that the thread was opened: it may be observed twice. After a
+	 * longer time the tid can be another thread's. */
 	if (task && task->known == PS__KNOWN_OPENED &&
 	    fork->time < task->since_ns + LONGEST_MAKING_NS)
 		task->known = PS__KNOWN_DOUBTFUL;
 	if (!creator || creator->known != PS__KNOWN_OPENED || !may_be_cut(creator, fork))
 		return;
-	/* Without memory for it the creator is named in its place. */
+	/* Without memory for the task, its creator is reported as missed. */
 	if (ps__session_note_task(session, (pid_t)fork->tid, &task) != PS_OK)
 		task = creator;
 	task->known = PS__KNOWN_DOUBTFUL;
@@ -157,14 +159,15 @@ void ps__session_note_exit(struct ps_session *session, const struct ps_record *e
 		task->known = PS__KNOWN_DOUBTFUL;
 }
 
-/* A task without a FORK record, for which no events were opened, may have inherited the leader
- * before the leader had a ring. Then its own FORK records come, and nothing is observed. */
+/* False for a task that has no FORK record, and for which no events were opened: it may have
+ * inherited the leader before the leader had a ring. Then its own FORK records come, but it isn't
+ * observed. */
 static bool is_traced(const struct ps__session_task *task)
 {
 	return task && (task->creator || task->is_opened);
 }
 
-/* True: it has become doubtful. */
+/* Lets a task inherit its creator's doubt. True if the task has become doubtful. */
 static bool take_doubt(const struct ps_session *session, struct ps__session_task *task)
 {
 	const struct ps__session_task *creator = ps__session_find_task(session, task->creator);
@@ -179,8 +182,8 @@ static bool take_doubt(const struct ps_session *session, struct ps__session_task
 	return is_new && task->may_lack;
 }
 
-/* A doubtful task makes doubtful ones. Their records are found in other rings, perhaps before that
- * of their creator. */
+/* The tasks that a doubtful task makes are doubtful, too. Their records are in other rings, and may
+ * be found before that of their creator. */
 static void fork_spread_doubt(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;
@@ -203,7 +206,7 @@ static bool has_orphan(const struct ps_session *session)
 	return false;
 }
 
-/* Looks at what is new in the rings, and leaves it there for the listener. */
+/* Reads the new records of all rings once, and leaves them there for the listener. */
 static int scan_once(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;
@@ -224,8 +227,8 @@ static int scan_once(struct ps_session *session)
 	return result;
 }
 
-/* A task's record is written before it makes another one, but may come to a ring just after that
- * one was looked at. */
+/* A task's record is written before the task makes another one. But it may come to a ring just
+ * after the ring was scanned: so the rings are scanned again while a creator is unknown. */
 int ps__session_scan_rings(struct ps_session *session)
 {
 	int result = scan_once(session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One record of a session: which event wrote it, where, and who hears it. */
+/* Handles one record of a session: which event wrote it, where, and who hears it. */
 #include "sample/session.h"
 
 #include "base/error.h"
@@ -14,8 +14,9 @@ static bool may_have_written(const struct ps_session *session, const struct ps__
 	return ps__session_shares_samples(&session->lists.events[event].attr->event.attr);
 }
 
-/* Finds who wrote a sample that has the id of another reader: only the session's own events write
- * into its rings. Returns how many of them this may be; *event: one. */
+/* Finds the event that wrote a sample with the id of another reader: only the session's own events
+ * write into its rings. Returns the number of events that may have written it; *event: one of
+ * them. */
 static size_t find_writers(const struct ps_session *session, const struct ps__session_ring *ring,
                            const void *bytes, size_t size_bytes, size_t *event)
 {
@@ -34,13 +35,13 @@ static size_t find_writers(const struct ps_session *session, const struct ps__se
 	return count;
 }
 
-/* A record is written a little after its time was taken, and an interrupt may come between. */
+/* A record is written a little after its time was taken, and an interrupt can come in between. */
 #define LATE_NS 1000000u
 
 /*
- * A time by the clock of another reader, who was given the sample first, is not one between the
- * record before and now, unless the clocks are that close. Then its error is less than from one
- * reading of the ring to the next.
+ * Drops a time that is by the clock of another reader, which was given the sample first. Such a
+ * time isn't between the previous record and now, unless the clocks are close. If they are, the
+ * error is less than the time between two readings of the ring.
  */
 static void check_time(struct ps_record *record, const struct ps__session_ring *ring)
 {
@@ -92,7 +93,7 @@ static struct ps_thread *hear_find_thread(const struct ps_session *session,
 	return ps__topology_thread(root->topology, (int)record->cpu);
 }
 
-/* The number of events that the sample stands for; 0: not known. */
+/* Returns the number of events that the sample stands for; 0: not known. */
 static uint64_t find_period(const struct ps_session *session, size_t event,
                             const struct ps_record *record)
 {
@@ -103,7 +104,8 @@ static uint64_t find_period(const struct ps_session *session, size_t event,
 	return session->lists.events[event].attr->event.attr.sample_period;
 }
 
-/* Finds the event that wrote it. False: the record is counted, and given to nobody. */
+/* Parses a record, and finds the event that wrote it. False: the record is counted as unassigned or
+ * damaged, and given to nobody. */
 static bool hear_parse(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                        size_t size_bytes, size_t *event, struct ps_record *record)
 {
@@ -127,8 +129,8 @@ static bool hear_parse(struct ps_session *session, struct ps__session_ring *ring
 	return true;
 }
 
-/* Linux ends the observation of a task that begins a program which this user may not observe, and
- * writes EXIT at that moment. */
+/* Finds tasks that Linux no longer observes: if a task begins a program which this user may not
+ * observe, Linux ends the observation, and writes EXIT at that moment. */
 static void watch_exec(struct ps_session *session, struct ps__session_ring *ring,
                        const struct ps_record *record)
 {
@@ -157,7 +159,7 @@ static void count_record(struct ps_session *session, struct ps__session_ring *ri
 		session->lost_samples += record->body.lost;
 	}
 	watch_exec(session, ring, record);
-	/* The start has looked at the older ones. */
+	/* ps__session_scan_rings has handled the older records. */
 	if (record->type == PS_RECORD_FORK && ring->ring.seen >= ring->scanned)
 		ps__session_note_fork(session, record);
 }
@@ -176,8 +178,8 @@ static void tell_listener(const struct ps_session *session, size_t event,
 		hear(session->listener.context, &heard);
 }
 
-/* A listener that does not return, by a jump or its thread's end, hears the record again: so it is
- * counted behind the listener, once. */
+/* If the listener is left by a jump or by the end of its thread, it hears the record again. So the
+ * record is counted after the listener has returned, once. */
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread of a session: its events on each CPU, and the rings.
+ * Opens one thread of a session: its events on each CPU, and the rings.
  *
- * If there are enough descriptors, each CPU has one ring. It belongs to the first thread's dummy
- * event, and all other events of that CPU write there, too. The kernel permits that for events of
- * one CPU and one clock.
+ * If there are enough descriptors, each CPU has one ring. The ring belongs to the first thread's
+ * dummy event, and all other events of that CPU write into it. The kernel permits that for events
+ * of one CPU and one clock.
  *
  * Without enough descriptors each event has a ring of its own, and its descriptor is closed: the
- * mapping keeps the event, and what inherits it. An event that writes to another's ring can't be
- * mapped (EBUSY since Linux 6.18), so it could not be kept.
+ * mapping keeps the event and its inherited copies alive. An event that writes into another event's
+ * ring can't be mapped (EBUSY since Linux 6.18), so it could not be kept.
  */
 #include "sample/session.h"
 
@@ -25,7 +25,7 @@
 
 #define RING_OF_CPU   ((size_t)512 << 10)
 #define RING_OF_EVENT ((size_t)16 << 10)
-/* One event is open until its descriptor is closed; two for the stop; the process. */
+/* One event whose descriptor isn't closed yet, two for the stop's pipe, one for the process. */
 #define OTHER_DESCRIPTORS 4
 
 size_t ps__session_needs(const struct ps_session *session, size_t threads)
@@ -59,7 +59,7 @@ static size_t session_ring_pages(const struct ps_session *session)
 	return pages;
 }
 
-/* A process has so many mappings, and here each event is one. */
+/* vm.max_map_count limits the mappings of a process, and here each event is a mapping. */
 #define ADVICE_MAPPINGS ", or vm.max_map_count, as each event has a ring of its own"
 
 static int session_fail_ring(size_t pages, int error, bool is_closing)
@@ -73,7 +73,7 @@ static int session_fail_ring(size_t pages, int error, bool is_closing)
 	                error == ENOMEM && is_closing ? ADVICE_MAPPINGS : "");
 }
 
-/* Reserves the places first: nothing can fail between the kernel's call and the note of it. */
+/* Reserves list elements first: nothing can fail between the kernel's call and the note of it. */
 static int session_reserve(struct ps__session_lists *lists)
 {
 	struct ps__session_instance *instances =
@@ -108,8 +108,9 @@ static int session_map_ring(struct ps_session *session, struct ps__session_insta
 	return PS_OK;
 }
 
-/* From here on each record has a ring; in the closing mode that also keeps the event. A pinned
- * event without a counter reads nothing: it says so when it is asked. */
+/* Called when the event's records have a ring: reads the count until now; in the closing mode it
+ * closes the descriptor, as the ring keeps the event. A read of a pinned event without a counter
+ * gives nothing; ps_session_count reports that. */
 static int session_begin(struct ps_session *session, struct ps__session_instance *instance)
 {
 	uint64_t words[PS__SESSION_NUMBERS] = {0};
@@ -128,7 +129,8 @@ static int session_begin(struct ps_session *session, struct ps__session_instance
 	return PS_OK;
 }
 
-/* cpu: index of the CPU. The first thread that is opened makes a ring for each, in order. */
+/* Gives an event a ring, or lets it write into the ring of its CPU. cpu: index of the CPU. The
+ * first thread that is opened makes a ring for each CPU, in order. */
 static int connect_ring(struct ps_session *session, struct ps__session_instance *instance,
                         size_t cpu)
 {
@@ -154,7 +156,7 @@ static int session_fail_open(const struct ps_session *session, const struct ps_a
 	                             ps__session_needs(session, session->lists.task_count));
 }
 
-/* A machine with kinds of cores: some may not have the event. */
+/* True if the CPU has the event: on a machine with several kinds of cores some may not have it. */
 static bool is_for_cpu(const struct ps__event *event, int cpu)
 {
 	return !event->cpus || ps__list_contains(event->cpus, cpu);
@@ -170,8 +172,8 @@ static int open_fd(struct ps__event *event, struct ps__place place)
 	return ps__perf_open_settled(event, place, -1);
 }
 
-/* That of the event's first instance is that of all, but where a kernel takes no PS__FORMAT_LOST.
- * It reads a file of /proc. */
+/* Makes the config of an event at its first instance: ps__sampler_config reads a file of /proc. It
+ * is made anew only if the kernel has refused PS__FORMAT_LOST. */
 static void note_config(struct ps_record_config *config, const struct perf_event_attr *attr)
 {
 	if (!config->size || config->read_format != attr->read_format)
@@ -224,14 +226,15 @@ int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended)
 	size_t count = session->lists.event_count;
 	int result = PS_OK;
 
-	/* The leader comes first, which is the last one. */
+	/* The leader is opened first; it is the last one in the list. */
 	for (size_t i = 0; result == PS_OK && i < count; i++)
 		result = session_open_event(session, (i + count - 1) % count, tid);
 	*ended = result == PS_ENOEVST;
 	return *ended ? PS_OK : result;
 }
 
-/* Samples have the id behind the header, the others at their end: PERF_SAMPLE_IDENTIFIER. */
+/* Reads the id of a record: a sample has it behind the header, other records at their end
+ * (PERF_SAMPLE_IDENTIFIER). */
 static bool session_read_id(const void *bytes, size_t size_bytes, uint64_t *id)
 {
 	const struct perf_event_header *header = bytes;
@@ -273,7 +276,7 @@ void ps__session_close(struct ps_session *session, bool abandon)
 {
 	struct ps__session_lists *lists = &session->lists;
 
-	/* The leaders last: the others write into their rings. */
+	/* Closes the leaders last: the other events write into their rings. */
 	for (size_t i = lists->instance_count; i-- > 0;)
 		ps__os_close_event_of(lists->instances[i].fd, lists->instances[i].id);
 	for (size_t i = 0; i < lists->ring_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rings of a session: waiting for records, reading them, and the end. */
+/* Waits for records in the rings of a session, and reads them. */
 #include "sample/session.h"
 
 #include "base/error.h"
@@ -8,24 +8,25 @@
 #include <limits.h>
 #include <string.h>
 
-/* The kernel wakes the reader when a leader's ring fills. It is looked at so often in any case:
- * records should not be old, and events without descriptors wake nobody. */
+/* The kernel wakes the reader when a leader's ring fills. The rings are read in these intervals in
+ * any case: records should not get old, and events without descriptors wake nobody. */
 #define LONGEST_POLL_MS 100
 #define CLOSED_POLL_MS  10
 
-/* At no time was there less room than between the first tail and the last head. The kernel tells
- * of a loss in front of the ring's next record, and there may be none. */
+/* Notes that records may have been lost: the least room that the ring had is that between the first
+ * tail and the last head. The kernel reports a loss only before the ring's next record, and there
+ * may be none. */
 static void note_full(struct ps__session_ring *from, uint64_t tail)
 {
 	uint64_t head = __atomic_load_n(&from->ring.page->data_head, __ATOMIC_SEQ_CST);
 
-	/* The kernel leaves a byte free. */
+	/* The kernel always leaves one byte of a ring free. */
 	if (head - tail + from->largest_bytes >= from->ring.data_bytes)
 		from->may_have_lost = true;
 }
 
-/* Up to the head of now: a ring that fills as fast as it is read must not keep the reader from
- * the others. */
+/* Reads a ring up to its head at the call: a ring that fills as fast as it is read must not keep
+ * the reader from the others. */
 static void drain_ring(struct ps_session *session, struct ps__session_ring *from, uint64_t now_ns)
 {
 	struct ps__ring *ring = &from->ring;
@@ -83,8 +84,8 @@ static nfds_t fill_polled(struct ps_session *session)
 	return count;
 }
 
-/* A leader whose thread and its heirs have ended would wake the reader for ever; its ring is still
- * read. */
+/* Stops polling a leader whose thread and whose inherited copies have ended: it would wake the
+ * reader for ever. Its ring is still read. */
 static int note_hung_up(struct ps_session *session, nfds_t count)
 {
 	struct ps__session_ring *rings = session->lists.rings;
@@ -94,7 +95,7 @@ static int note_hung_up(struct ps_session *session, nfds_t count)
 		while (rings[ring].fd < 0)
 			ring++;
 		short revents = session->polled[i].revents;
-		/* Else a file of the program would wake the reader for ever. */
+		/* Otherwise a file of the program would wake the reader for ever. */
 		if (revents &&
 		    (revents & POLLNVAL || !ps__os_is_event_of(rings[ring].fd, rings[ring].id)))
 			return ps__session_fail_closed();
@@ -104,7 +105,7 @@ static int note_hung_up(struct ps_session *session, nfds_t count)
 	return PS_OK;
 }
 
-/* PS_OK, or PS_ENOTRUN with a stop, which is taken back. */
+/* Waits once. PS_OK; PS_ENOTRUN if there was a stop, which is taken; or an error. */
 static int wait_once(struct ps_session *session, int timeout_ms)
 {
 	nfds_t count = fill_polled(session);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ps_session_stop, and what it wakes the reader with: a pipe. The program may have closed its ends,
- * and opened files of its own under their numbers. These are neither written, read nor closed: a
- * pipe has an inode that nothing else has, as an eventfd does not.
+ * ps_session_stop, and the pipe with which it wakes the reader. The program may have closed the
+ * pipe's ends, and opened files of its own under their numbers. These files are neither written,
+ * read nor closed: a pipe has an inode of its own, by which it is recognized. An eventfd has none.
  */
 #include "sample/session.h"
 
@@ -50,7 +50,8 @@ int ps__session_take_stop(const struct ps_session *session, short revents)
 	const struct ps__session_stop *stop = &session->stop;
 	char byte;
 
-	/* A file of the program may never wake the reader. Hung up: the other end was closed. */
+	/* Another file of the program might never wake the reader. POLLHUP: the other end is
+	 * closed. */
 	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0) || !is_own(stop, 1))
 		return ps__session_fail_closed();
 	if (!revents)
@@ -75,7 +76,7 @@ int ps_session_stop(struct ps_session *session)
 		return result;
 	if (!is_own(&session->stop, 1))
 		return ps__session_fail_closed();
-	/* It is refused only when thousands of stops wait to be taken. */
+	/* The write fails only if thousands of stops were not taken yet. */
 	(void)!ps__os.wake.write(session->stop.ends[1], "", 1);
 	errno = error;
 	return PS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session's sums as readings in the tree. Their events have names of their own, "sampled NAME",
- * so that a total never adds an estimate to what was counted. */
+/* Stores a session's sums as readings in the tree. Their events have names of their own, "sampled
+ * NAME", so that a total never adds an estimate to a count. */
 #include "sample/session.h"
 
 #include "base/os.h"
@@ -32,7 +32,7 @@ static int name_column(struct ps__column *column, const struct ps__event *event)
 	return result;
 }
 
-/* One column, and one group, whose times are 0: a sample has none. */
+/* Makes a recording with one column and one group. Its times are 0, because samples have none. */
 static struct ps__recording *create_recording(const struct ps__event *event)
 {
 	struct ps__recording *recording = ps__recording_create(1, 1);
@@ -70,7 +70,7 @@ static int open_store(const struct ps_session *session, size_t event)
 	return result;
 }
 
-/* The history of a hardware thread that has samples; all that may fail is done. */
+/* Makes the history of a hardware thread, and room for a row: all that can fail is done here. */
 static int session_make_room(const struct ps_session *session, size_t event, size_t thread)
 {
 	const struct ps_topology *topology = session->options.root->topology;
@@ -125,7 +125,7 @@ static void write_row(struct ps__history *history, uint64_t periods, uint64_t ti
 	atomic_store_explicit(ps__history_mark(chunk, row), mark, memory_order_release);
 }
 
-/* An event has no reading where it has no sample: it may have counted there all the same. */
+/* Writes rows only for hardware threads with samples: the event may have counted on others, too. */
 static void write_event(const struct ps_session *session, size_t event, uint64_t timestamp)
 {
 	const struct ps__session_store *store = &session->stores[event];
@@ -143,7 +143,7 @@ static void write_event(const struct ps_session *session, size_t event, uint64_t
 	ps__recording_write_end(store->recording);
 }
 
-/* Later than all readings before. */
+/* Returns a timestamp later than all earlier readings of the session. */
 static uint64_t next_timestamp(const struct ps_session *session)
 {
 	uint64_t timestamp = ps__os_now_ns();
@@ -191,7 +191,7 @@ int ps_session_store(struct ps_session *session, uint64_t *timestamp)
 	return PS_OK;
 }
 
-/* The readings stay, and are the topology's. */
+/* Ends the session's use of its recordings. The readings stay, and belong to the topology. */
 void ps__session_leave_store(struct ps_session *session)
 {
 	for (size_t event = 0; session->stores && event < session->user_events; event++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of a session: samples by hardware thread, counts, losses. */
+/* Sums of a session: its samples by hardware thread, its counts and its losses. */
 #include "sample/session.h"
 
 #include "base/error.h"
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* The kernel's clocks of two CPUs may differ by a little. An event that waits for a counter waits
- * for a millisecond at least. */
+/* Tolerance for times: the clocks of two CPUs can differ a little. An event that waits for a
+ * counter waits for at least a millisecond. */
 #define SLACK_NS 100000
 
-/* Read from one descriptor. */
+/* Numbers that are read from one descriptor. */
 struct numbers {
 	uint64_t count, enabled_ns, running_ns, lost;
 };
@@ -60,11 +60,11 @@ bool ps__session_knows_period(const struct ps_session *session, size_t event)
 
 bool ps__session_is_user_only(const struct ps__event *event)
 {
-	/* A counter of a clock runs in the kernel, too; its samples leave it out. */
+	/* The count of a clock event includes its time in the kernel; its samples don't. */
 	return event->user_only || (ps__event_is_clock(&event->attr) && event->attr.exclude_kernel);
 }
 
-/* The periods tell how many events a sample stands for: an estimate, and never a count. */
+/* Returns the sum of the periods as an estimate, never as a count. */
 static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_only)
 {
 	bool is_too_large = sum->periods > INT64_MAX;
@@ -133,8 +133,8 @@ static int fail_read(const struct ps_session *session, const struct ps__session_
 	return ps__fail(PS_ESYS, "'%s': read: %s", name, strerror(errno));
 }
 
-/* Reads the count and the losses, with all heirs. A number that is no event's any more is another
- * file of the program, which must not be read. */
+/* Reads the count and the losses, including inherited copies. If the descriptor's number is no
+ * longer the event's, it is another file of the program, which must not be read. */
 static int sum_read_instance(const struct ps_session *session,
                              const struct ps__session_instance *instance, struct numbers *out)
 {
@@ -147,7 +147,7 @@ static int sum_read_instance(const struct ps_session *session,
 	ssize_t length = ps__os_read_retried(instance->fd, words, sizeof words);
 	if (length <= 0)
 		return fail_read(session, instance, length);
-	/* In the order in which the kernel writes them. */
+	/* The order in which the kernel writes them. */
 	*out = (struct numbers){.count = words[0],
 	                        .enabled_ns = words[1],
 	                        .running_ns = words[2],
@@ -156,12 +156,12 @@ static int sum_read_instance(const struct ps_session *session,
 }
 
 /*
- * Adds up one event of one thread: end is behind its instances. The thread runs on one CPU at a
- * time, so the event counts in one of them, and waits in the others: all of them together run as
- * long as any of them is enabled, unless the event waits for a counter. The last one that was
- * opened is read first: the others run at least as long as that one was enabled by then.
- * A software event never waits. Its times aren't compared: where the CPUs' clocks are not one, as
- * in an emulated machine, they may differ by tens of milliseconds.
+ * Adds up one event of one thread. *end: index behind its instances. The thread runs on one CPU at
+ * a time: so one instance counts, and the others wait. If the event doesn't wait for a counter, all
+ * instances together run as long as any one of them is enabled. The instance that was opened last
+ * is read first: the others run at least as long as that one was enabled by then. A software event
+ * never waits, and its times aren't compared: on a machine whose CPUs have different clocks, such
+ * as an emulated one, they can differ by tens of milliseconds.
  */
 static int add_thread(const struct ps_session *session, size_t *end, struct numbers *sum)
 {
@@ -180,7 +180,7 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 		running_ns += numbers.running_ns;
 		sum->count += numbers.count - instances[*end - 1].base;
 	}
-	/* On the CPUs without the event it neither counts nor waits. */
+	/* On CPUs without the event, the event neither counts nor waits. */
 	if (cpus < session->lists.cpu_count)
 		return PS_OK;
 	bool may_wait = session->lists.events[event].attr->event.klass != PS__EVENT_CLASS_SOFTWARE;
@@ -190,7 +190,7 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 	return PS_OK;
 }
 
-/* Not with closed descriptors. */
+/* Adds up an event's counts of all threads. The descriptors must be open. */
 static int sum_add_counts(const struct ps_session *session, size_t event, struct numbers *sum)
 {
 	*sum = (struct numbers){.count = 0};
@@ -206,7 +206,7 @@ static int sum_add_counts(const struct ps_session *session, size_t event, struct
 	return PS_OK;
 }
 
-/* A count of a part of the time is none of the whole. */
+/* Fails if the event waited for a counter: a count for a part of the time isn't the whole count. */
 static int check_waited(const struct ps_session *session, size_t event, const struct numbers *sum)
 {
 	if (sum->running_ns >= sum->enabled_ns)
@@ -218,8 +218,9 @@ static int check_waited(const struct ps_session *session, size_t event, const st
 	                (double)sum->running_ns / 1e6, (double)sum->enabled_ns / 1e6);
 }
 
-/* Adds up the records for which the rings had no room, by the kernel. One that is no longer on the
- * hardware can't be asked, and hides nothing of the others. PS_ECLOST, PS_ESYS. */
+/* Adds up the kernel's counts of records that found no room. A pinned event that is no longer on
+ * the hardware can't be read; it is left out, so that the losses of the others are still known.
+ * PS_ECLOST, PS_ESYS. */
 static int add_lost(const struct ps_session *session, uint64_t *lost)
 {
 	const struct ps__session_lists *lists = &session->lists;
@@ -270,14 +271,14 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		return ps__fail(PS_EINVAL, "ps_session_stats: %s",
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
-	/* The last loss of a ring is told in it only when another record finds room. */
+	/* The kernel's counts, too: a ring reports its last loss only with its next record. */
 	uint64_t lost = 0, full_rings = 0;
 	result = add_lost(session, &lost);
 	if (result != PS_OK)
 		return result;
 	if (lost < session->lost_by_records)
 		lost = session->lost_by_records;
-	/* With the descriptors the kernel's own count is there, and tells it. */
+	/* Only without descriptors: otherwise the kernel's own counts have these losses. */
 	for (size_t i = 0; session->is_closing && i < session->lists.ring_count; i++)
 		full_rings += session->lists.rings[i].may_have_lost;
 	for (size_t i = 0; i < session->lists.task_count; i++)
