@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formulas: made, and computed. */
+/* Makes formulas, and computes them. */
 #include "analysis/formula.h"
 
 #include "base/error.h"
@@ -128,7 +128,7 @@ struct evaluation {
 	const struct ps_formula *formula;
 	ps_formula_look_up *look_up;
 	void *context;
-	int result; /* of a look-up that failed */
+	int result; /* PS_OK, or the code of a look-up that failed */
 	struct ps_metric_value known;
 };
 
@@ -166,7 +166,7 @@ static double evaluate_name(struct evaluation *evaluation, const char *name)
 	return number;
 }
 
-/* Is it a whole number of 64 bits, but for its fraction? */
+/* True if the number without its fraction fits into 64 bits. */
 static bool has_64_bits(double number)
 {
 	return number >= -0x1p63 && number < 0x1p63;
@@ -185,7 +185,7 @@ static double compute_whole(enum ps__formula_kind kind, double left, double righ
 	case PS__FORMULA_OR:
 		return (double)(one | other);
 	default:
-		/* The least number can't be divided by -1. */
+		/* -1 apart: C can't divide the least number by -1. */
 		if (other == 0)
 			return (double)NAN;
 		return other == -1 ? 0 : (double)(one % other);
@@ -220,7 +220,7 @@ static double formula_compute(enum ps__formula_kind kind, double left, double ri
 	}
 }
 
-/* An overflow gives no number: as an infinite divisor it would make a 0 that nobody counted. */
+/* NaN for an overflow: an infinite divisor would give a 0 that nobody counted. */
 static double finite_or_none(double number)
 {
 	return isfinite(number) ? number : (double)NAN;
@@ -228,7 +228,7 @@ static double finite_or_none(double number)
 
 static double evaluate_node(struct evaluation *evaluation, uint32_t at);
 
-/* A condition that isn't known leaves the choice unknown. */
+/* Evaluates a choice. If the condition isn't known, the result isn't known. */
 static double evaluate_choice(struct evaluation *evaluation, const struct ps__formula_node *node)
 {
 	double condition = evaluate_node(evaluation, node->operands[1]);
@@ -238,7 +238,7 @@ static double evaluate_choice(struct evaluation *evaluation, const struct ps__fo
 	return evaluate_node(evaluation, node->operands[condition != 0 ? 0 : 2]);
 }
 
-/* What isn't an operation of two operands. */
+/* Evaluates a node that isn't an operation of two operands. */
 static double evaluate_single(struct evaluation *evaluation, const struct ps__formula_node *node)
 {
 	switch (node->kind) {
@@ -260,9 +260,9 @@ static bool is_single(const struct ps__formula_node *node)
 	return node->kind <= PS__FORMULA_INNER || node->kind == PS__FORMULA_IF;
 }
 
-/* In a long chain of operators the left operand is the whole chain but its last part. A loop goes
- * down to the first operand and comes up again, so the recursion is only as deep as the formula's
- * parentheses. */
+/* Evaluates a node. In a long chain of operators the left operand is the whole chain except its
+ * last part. A loop goes down to the first operand and comes up again, so the recursion is only as
+ * deep as the formula's parentheses. */
 static double evaluate_node(struct evaluation *evaluation, uint32_t at)
 {
 	const struct ps__formula_node *nodes = evaluation->formula->nodes;
@@ -297,7 +297,7 @@ int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_look_up *lo
 	return PS_OK;
 }
 
-/* Where ps_formula_value looks names up. */
+/* The values in which ps_formula_value looks names up. */
 struct counted {
 	const struct ps_eventset *set;
 	const struct ps_value *values;
@@ -309,7 +309,7 @@ static bool formula_is_known(const struct ps_value *value)
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
 
-/* Its index; or a code, which is below 0. */
+/* Returns the event's index, or a code, which is below 0. */
 static ptrdiff_t formula_find_event(const struct counted *counted, const char *name)
 {
 	ptrdiff_t index = ps__set_look_up_event(counted->set, name);
@@ -336,7 +336,7 @@ static int look_up_event(const struct counted *counted, const char *name, double
 	return PS_OK;
 }
 
-/* An event of a set is one PMU's: it is the sum of one counter. */
+/* Answers a question. source_count is 1: an event of a set belongs to one PMU. */
 static int look_up_question(const struct counted *counted,
                             const struct ps__formula_question *question, double *number)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives formulas what they name beside counts: numbers of the machine ("#num_cpus" and the like, in
- * any case) and answers about an event. It also knows the unit in which formulas have an event. */
+/* Gives formulas the values of names that are not counts: numbers of the machine ("#num_cpus" and
+ * the like, in upper or lower case), and answers to questions about an event. Also gives the unit
+ * that formulas expect of an event. */
 #include "analysis/formula.h"
 #include "arch/arch.h"
 #include "base/os.h"
@@ -17,7 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An Arm core's PMU tells in how many slots a cycle an operation can start. */
+/* Reads the number of slots from an Arm core's PMU: in each cycle an operation can start in each
+ * slot. Returns 1 if it was found. */
 static int machine_read_slots(const char *pmu, void *context)
 {
 	char path[512], text[64];
@@ -29,7 +31,8 @@ static int machine_read_slots(const char *pmu, void *context)
 	return 1;
 }
 
-/* The page of any event says how ticks become nanoseconds, unless the kernel doesn't trust them. */
+/* Returns the frequency of ticks from an event's mapped page, which tells how ticks become
+ * nanoseconds. NaN if the kernel doesn't trust the ticks. */
 static double machine_kernel_tick_hz(void)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -63,7 +66,7 @@ double ps__formula_tick_hz(void)
 	return hz;
 }
 
-/* A formula is computed for each component: what takes a system call is found once. */
+/* A number that takes a system call. It is kept: a formula is computed for each component. */
 struct machine_kept {
 	_Atomic bool is_found;
 	_Atomic double number;
@@ -73,7 +76,7 @@ static double machine_keep(struct machine_kept *kept, double (*find)(void))
 {
 	if (!atomic_load_explicit(&kept->is_found, memory_order_acquire)) {
 		atomic_store_explicit(&kept->number, find(), memory_order_relaxed);
-		/* Pairs with the acquire above: who sees it sees the number. */
+		/* Pairs with the acquire above: a thread that sees it sees the number. */
 		atomic_store_explicit(&kept->is_found, true, memory_order_release);
 	}
 	return atomic_load_explicit(&kept->number, memory_order_relaxed);
@@ -108,7 +111,7 @@ static double machine_count(const struct ps_component *root, enum ps_component_t
 	return count > 0 ? (double)count : (double)NAN;
 }
 
-/* hwloc has no Die in a package that is one die; perf counts one there, too. */
+/* Counts dies. hwloc has no Die in a package with a single die, but perf counts one there. */
 static double machine_dies(const struct ps_component *root)
 {
 	double dies = machine_count(root, PS_COMPONENT_DIE);
@@ -123,8 +126,8 @@ static double machine_smt_on(const struct ps_component *root)
 	return isnan(cores) ? cores : machine_count(root, PS_COMPONENT_THREAD) > cores;
 }
 
-/* Is all that runs on a core counted? Of tasks it isn't. The count of a CPU says nothing of the
- * core's other hardware threads. */
+/* 1 if everything that runs on a core is counted. 0 for counts of tasks. NaN for the count of a CPU
+ * if cores have several hardware threads: the others may be counted or not. */
 static double machine_core_wide(const struct ps__formula_machine *machine)
 {
 	if (!machine->counts_cpus)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads formulas. The grammar is that of perf's metric expressions: the weakest first, "a if c else
- * b", then | ^ & (of whole numbers), < >, + -, * / %, a leading -, and calls.
+ * Reads formulas. The grammar is that of perf's metric expressions. From the weakest to the
+ * strongest operator: "a if c else b", then | ^ & (of whole numbers), < >, + -, * / %, a leading -,
+ * and calls.
  *
- * A name may have a backslash before -, , and =, which otherwise end it; and @ in place of /.
+ * A name may contain -, , and = with a backslash before them, and @ in place of /. Without a
+ * backslash, - , and = end a name.
  */
 #include "analysis/formula.h"
 #include "base/decimal.h"
@@ -20,15 +22,15 @@ struct reader {
 	struct ps_formula *formula;
 	const struct ps__formula_place *where;
 	const char *text;
-	const char *at; /* the token */
-	size_t length;  /* of the token; 0: the text's end */
+	const char *at; /* the current token */
+	size_t length;  /* length of the token; 0: end of the text */
 	unsigned depth;
 	int result;
 };
 
 #define NO_NODE UINT32_MAX
 
-/* The token as it is shown in messages. */
+/* Returns the length of the token as messages show it. */
 static int shown_length(const struct reader *reader)
 {
 	return (int)(reader->length < 40 ? reader->length : 40);
@@ -70,7 +72,7 @@ static bool is_name_character(char character)
 	return isalnum((unsigned char)character) || (character && strchr("_.:@?", character));
 }
 
-/* So many bytes of a name; its length. */
+/* Returns the number of bytes of a name at the beginning of a text. */
 static size_t name_length(const char *text)
 {
 	size_t length = text[0] == '#' ? 1 : 0;
@@ -85,7 +87,7 @@ static size_t name_length(const char *text)
 	}
 }
 
-/* Digits with a point, and an exponent; 0: it is no number. */
+/* Returns the length of a number: digits with a point, and an exponent. 0: it is no number. */
 static size_t number_length(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -106,7 +108,7 @@ static size_t number_length(const char *text)
 	return length;
 }
 
-/* A name may begin with digits: the longer one is meant. */
+/* True if the token is a number. A name may begin with digits: the longer token wins. */
 static bool is_number(const struct reader *reader)
 {
 	size_t length = number_length(reader->at);
@@ -174,7 +176,7 @@ static uint32_t add_operation(struct reader *reader, enum ps__formula_kind kind,
 	return operation;
 }
 
-/* As the event is called: without backslashes, and with / for @. */
+/* Copies a name as the event is called: without backslashes, and with / for @. */
 static char *copy_name(const char *text, size_t length)
 {
 	char *name = ps__os_calloc(length + 1, 1);
@@ -209,7 +211,7 @@ size_t ps__formula_add_name(struct ps_formula *formula, const char *name)
 	return index;
 }
 
-/* Frees the name, which may be NULL for lack of memory. */
+/* Adds a node for a name, and frees the name. name NULL: out of memory. */
 static uint32_t formula_add_name(struct reader *reader, char *name)
 {
 	size_t index = name ? ps__formula_add_name(reader->formula, name) : SIZE_MAX;
@@ -239,7 +241,7 @@ static uint32_t formula_read_number(struct reader *reader)
 
 static uint32_t read_choice(struct reader *reader);
 
-/* "d_ratio(a, b)" and the like. */
+/* Reads "d_ratio(a, b)" and the like. */
 static uint32_t read_call(struct reader *reader, enum ps__formula_kind kind)
 {
 	uint32_t one, other;
@@ -256,7 +258,7 @@ static uint32_t read_call(struct reader *reader, enum ps__formula_kind kind)
 	return add_operation(reader, kind, one, other);
 }
 
-/* "has_event(cycles)" and the like is a name altogether, without spaces. */
+/* Reads "has_event(cycles)" and the like: the whole text, without spaces, is one name. */
 static uint32_t read_question(struct reader *reader)
 {
 	const char *call = reader->at;
@@ -326,7 +328,7 @@ static uint32_t read_operand(struct reader *reader)
 	return formula_fail(reader, "an operand is expected");
 }
 
-/* A sign binds more tightly than anything else. */
+/* Reads an operand with its signs: a sign binds more tightly than any operator. */
 static uint32_t read_signed(struct reader *reader)
 {
 	bool is_negative = false;
@@ -351,7 +353,7 @@ static const struct {
 };
 #define STRONGEST 6
 
-/* All operators that are at least so strong, from left to right. */
+/* Reads all operators of at least this strength, from left to right. */
 static uint32_t read_operations(struct reader *reader, unsigned strength)
 {
 	size_t count = sizeof operators / sizeof operators[0];
@@ -365,12 +367,12 @@ static uint32_t read_operations(struct reader *reader, unsigned strength)
 		uint32_t right = read_operations(reader, strength + 1);
 		left = right == NO_NODE ? NO_NODE
 		                        : add_operation(reader, operators[index].kind, left, right);
-		index = SIZE_MAX; /* from the first operator again */
+		index = SIZE_MAX; /* starts again with the first operator */
 	}
 	return left;
 }
 
-/* "a if c else b", where b may be such a choice again. */
+/* Reads "a if c else b", where b can be another choice. */
 static uint32_t read_choice(struct reader *reader)
 {
 	struct ps__formula_node node = {.kind = PS__FORMULA_IF};

@@ -11,10 +11,10 @@
 #include <float.h>
 #include <math.h>
 
-/* Singular values below this fraction of the largest one are 0: columns that agree to ten digits
- * can't be told apart. */
+/* Singular values below this fraction of the largest one count as 0: columns that agree to ten
+ * digits can't be told apart. */
 #define RANK_LIMIT 1e-10
-/* A column has part in what can't be told apart if its share of it is more than this. */
+/* A column isn't determined if its share of a dropped direction is more than this. */
 #define SHARE_LIMIT 1e-6
 #define MAX_SWEEPS  60
 
@@ -63,7 +63,7 @@ static void add_multiple(double *to, const double *from, double factor, size_t c
 		to[index] += factor * from[index];
 }
 
-/* The length, whatever the numbers' magnitude. */
+/* Returns the length of a vector, without overflow for large numbers. */
 static double length_of(const double *vector, size_t count)
 {
 	double largest = 0, sum = 0;
@@ -75,8 +75,8 @@ static double length_of(const double *vector, size_t count)
 	return largest * sqrt(sum);
 }
 
-/* Reflects the columns from `column` on, so that this one is 0 below its diagonal. What it is
- * reflected by stands in its place from the diagonal on. Returns the diagonal. */
+/* Reflects the columns from `column` on, so that this column is 0 below its diagonal. The vector of
+ * the reflection is stored in its place, from the diagonal on. Returns the diagonal. */
 static double squares_reflect(double *columns, size_t rows, size_t column, size_t count)
 {
 	double *own = columns + column * rows + column;
@@ -95,8 +95,8 @@ static double squares_reflect(double *columns, size_t rows, size_t column, size_
 	return diagonal;
 }
 
-/* Divides the vector by a power of two, so that it has squares, and loses no digit. Returns the
- * exponent. */
+/* Divides the vector by a power of two, which loses no digit, so that its squares don't overflow.
+ * Returns the exponent. */
 static int scale_right(double *vector, size_t count)
 {
 	double largest = 0;
@@ -135,7 +135,7 @@ void ps__least_squares_reduce(struct ps__least_squares *system, double *columns,
 	system->rest = rest * rest;
 }
 
-/* Turns two columns so that they are at right angles. False if they were. */
+/* Turns two columns so that they are orthogonal. False if they were orthogonal already. */
 static bool turn_pair(struct ps__least_squares *system, size_t one, size_t other)
 {
 	size_t unknowns = system->unknowns;
@@ -163,8 +163,8 @@ static bool turn_pair(struct ps__least_squares *system, size_t one, size_t other
 	return true;
 }
 
-/* The matrix is rotated * transposed turns then: the rotated columns' lengths are the singular
- * values. Columns that aren't free are 0. */
+/* Decomposes the matrix into rotated * transposed turns: the lengths of the rotated columns are the
+ * singular values. Columns that aren't free are 0. */
 static void find_singular_values(struct ps__least_squares *system)
 {
 	size_t unknowns = system->unknowns;
@@ -186,7 +186,7 @@ static void find_singular_values(struct ps__least_squares *system)
 	}
 }
 
-/* Adds what one singular value contributes to the solution. */
+/* Adds the contribution of one singular value to the solution. */
 static void add_direction(struct ps__least_squares *system, size_t direction, double singular)
 {
 	size_t unknowns = system->unknowns;
@@ -202,7 +202,7 @@ static void add_direction(struct ps__least_squares *system, size_t direction, do
 	}
 }
 
-/* A direction of which the equations say nothing. */
+/* Drops a direction that the equations don't determine. */
 static void drop_direction(struct ps__least_squares *system, size_t direction)
 {
 	const double *turns = system->turns + direction * system->unknowns;
@@ -240,15 +240,15 @@ void ps__least_squares_solve(struct ps__least_squares *system)
 	system->unexplained = system->rest + squares_dot(system->part, system->part, unknowns);
 }
 
-/* How fast the sum of squares falls when an unknown grows. */
+/* Returns how fast the sum of squares falls when an unknown grows. */
 static double slope_of(const struct ps__least_squares *system, size_t column)
 {
 	return squares_dot(system->matrix + column * system->unknowns, system->part,
 	                   system->unknowns);
 }
 
-/* The values reached go towards the solution, as far as none falls below 0. The one that is 0 then
- * isn't free any more. False if the solution was reached. */
+/* Moves the reached values towards the solution, as far as no value falls below 0. The unknown that
+ * reaches 0 is no longer free. False if the solution itself was reached. */
 static bool step_back(struct ps__least_squares *system, const bool *may_fall)
 {
 	double fraction = 1;
@@ -274,7 +274,7 @@ static bool step_back(struct ps__least_squares *system, const bool *may_fall)
 	return true;
 }
 
-/* The unknown that lessens the sum of squares most, of those at 0; -1: none does. */
+/* Returns the unknown at 0 that would reduce the sum of squares most; -1 if none would. */
 static ptrdiff_t find_next(const struct ps__least_squares *system)
 {
 	double limit = 1e-12 * length_of(system->right, system->unknowns), steepest = limit;
@@ -299,7 +299,7 @@ void ps__least_squares_solve_non_negative(struct ps__least_squares *system, cons
 	ps__least_squares_solve(system);
 	for (size_t column = 0; column < system->unknowns; column++)
 		system->reached[column] = system->value[column];
-	/* Each round lessens the sum of squares, but for rounding. */
+	/* Each round reduces the sum of squares, apart from rounding errors. */
 	for (size_t round = 0; round < 10 * system->unknowns; round++) {
 		next = find_next(system);
 		if (next < 0)

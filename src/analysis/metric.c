@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived metrics: formulas over sums. All sums are taken over the event sets that
- * counted all events of the formula, so that what one set counted alone never makes
- * a ratio wrong.
+ * Derived metrics: formulas over sums. All sums are over the event sets that counted all events of
+ * the formula: so counts of a set that lacks an event never make a ratio wrong.
  */
 #include "analysis/metric_file.h"
 
@@ -44,7 +43,8 @@ int ps__metric_find(const char *name, struct ps__metric_ask *out)
 	return PS_OK;
 }
 
-/* The unit of a built-in ratio is known, that of a rate isn't; percent stands in each cell. */
+/* A heading shows only the unit of a built-in rate: readers know the unit of a built-in ratio. It
+ * shows each unit of other metrics except percent, which is shown in each cell. */
 const char *ps__metric_heading_unit(const struct ps__metric *metric)
 {
 	bool is_shown = ps__metric_is_builtin(metric) ? strcmp(metric->unit, "1/s") == 0
@@ -53,7 +53,8 @@ const char *ps__metric_heading_unit(const struct ps__metric *metric)
 	return is_shown ? metric->unit : "";
 }
 
-/* The first formula for which this holds; or as it was. */
+/* Chooses the first formula for which holds() is true. False if there is none; ask stays as it
+ * was. */
 static bool metric_choose(struct ps__metric_ask *ask,
                           bool (*holds)(const struct ps__metric_ask *ask, void *context),
                           void *context)
@@ -107,7 +108,7 @@ bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_events
 	return metric_choose(ask, metric_has_events, &(struct events){set, operands});
 }
 
-/* "instructions:u and cycles:u". */
+/* Writes the events' names: "instructions:u and cycles:u". */
 static void metric_name_events(const struct ps__metric_ask *ask, char *out, size_t size_bytes)
 {
 	const struct ps__metric *metric = ask->metric;
@@ -154,7 +155,8 @@ static int metric_sum_operand(const struct ps_component *component,
 	    operand == ask->metric->whole ? component->topology->root : component, &selector, out);
 }
 
-/* All sums, of the same readings unless a set makes new ones faster than they can be added up. */
+/* Computes all sums, and again if a set has made a reading meanwhile: so they are of the same
+ * readings, unless a set makes readings faster than they can be added up. */
 static int metric_sum_all(const struct ps_component *component, const struct ps__metric_ask *ask,
                           struct ps_value *sums)
 {
@@ -173,7 +175,7 @@ static int metric_sum_all(const struct ps_component *component, const struct ps_
 	return PS_OK;
 }
 
-/* Takes the scales, and what is counted, from the first recording that has all operands. */
+/* Sets the scales, and what is counted, from the first recording that has all operands. */
 static void metric_set_scales(const struct ps_topology *topology, const struct ps__metric_ask *ask,
                               struct ps__metric_values *values)
 {
@@ -251,15 +253,15 @@ struct walk {
 	void *context;
 };
 
-/* Is this the first formula, the first recording, and in it the first column, that gives the
- * metric? Each is to be visited once. */
+/* True if this is the first formula, the first recording and the first column in it that gives the
+ * metric: so each metric is visited once. */
 static bool metric_is_first(const struct ps__recording *recording, size_t column,
                             const struct ps__metric *first, const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask chosen = {first, ask->modifier, false};
 	struct ps__metric_places places;
 
-	/* This first: the walks below are over all recordings, of which there may be thousands. */
+	/* Checked first: the walks below are over all recordings, maybe thousands. */
 	if (!ps__metric_find_columns(recording, ask, &places) ||
 	    places.at[ask->metric->lead] != (ptrdiff_t)column)
 		return false;
@@ -331,7 +333,7 @@ int ps_metric_for_each(const struct ps_component *component,
 	return stop;
 }
 
-/* A metric's modifier is that of its events: no event has another one. */
+/* Finds a metric by its name. NULL also for a modifier that no event has. */
 static const struct ps__metric *metric_find_or_fail(const char *name)
 {
 	if (!name || ps__metric_load_builtin() != PS_OK)

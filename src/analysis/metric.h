@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived metrics inside: what each needs, and how it is computed. The
- * exporters take the sums from their table, where numerator and denominator are
- * of the same readings.
+ * The structs of derived metrics: the events that a metric needs, and how it is computed. The
+ * exporters take the sums from their own table, where numerator and denominator are of the same
+ * readings.
  */
 #ifndef PS_ANALYSIS_METRIC_H
 #define PS_ANALYSIS_METRIC_H
@@ -17,19 +17,20 @@
  * characters. */
 #define PS__METRIC_NAME_BYTES 640
 
-/* A metric needs at most so many events, each of which may have so many names. */
+/* The most events that a metric can need, and the most names that each of them can have. */
 #define PS__METRIC_MOST_OPERANDS 32
 #define PS__METRIC_MOST_NAMES    8
 
 /* An event that a formula needs. */
 struct ps__metric_operand {
-	const char *symbol;                           /* as the formula calls it */
-	const char *names[PS__METRIC_MOST_NAMES + 1]; /* up to a NULL: the first one that was
-	                                                 counted is taken */
-	bool is_whole; /* the sum of the whole Machine, whatever the component */
-	bool has_line; /* of a file: the symbol stands for the event in the unit that is shown */
-	/* A time of the run, beside events that are counted: it may be of another event set, as it
-	 * is stored when the run is over. */
+	const char *symbol; /* the event's name in the formula */
+	/* List that ends with NULL: the first name that was counted is used */
+	const char *names[PS__METRIC_MOST_NAMES + 1];
+	bool is_whole; /* use the sum of the whole Machine for each component */
+	/* The symbol has a line in the file: it stands for the event in the unit that is shown */
+	bool has_line;
+	/* A time of the run that is used together with counted events. It can be of another event
+	 * set, because it is stored when the run is over. */
 	bool is_of_run;
 };
 
@@ -40,14 +41,16 @@ struct ps__metric {
 	const char *name;
 	const char *unit;
 	const char *description;
-	const char *text;                      /* the formula's */
-	const struct ps__metric *next_formula; /* for other machines; NULL: none */
-	const struct ps__metric_group *group;  /* NULL: of ps_metric_define */
+	const char *text; /* text of the formula */
+	/* The metric's next formula, for other machines; NULL: none */
+	const struct ps__metric *next_formula;
+	const struct ps__metric_group *group; /* NULL: defined by ps_metric_define */
 	struct ps_formula *tree;
 	struct ps__metric_operand *operands;
 	size_t count;
-	size_t lead;  /* the operand whose modifiers are the metric's: no time, if there is one */
-	size_t whole; /* the operand that is of the whole Machine */
+	/* The operand whose modifiers are the metric's; not a time, if there is another operand */
+	size_t lead;
+	size_t whole; /* the operand that is of the whole Machine; PS__METRIC_NO_WHOLE: none */
 };
 
 /* The head of a file of metrics. */
@@ -62,70 +65,70 @@ static inline bool ps__metric_is_builtin(const struct ps__metric *metric)
 	return metric->group && !metric->group->path;
 }
 
-/* A metric by the name that it was asked for: with the modifier of its
- * events. */
+/* A request for a metric by name, with the modifier of its events. */
 struct ps__metric_ask {
 	const struct ps__metric *metric;
-	const char *modifier; /* ":u", or ""; the end of the name that was asked for */
-	bool has_run_times; /* the caller stores duration_time and its like when its run is over */
+	const char *modifier; /* ":u", or ""; points into the requested name */
+	/* The caller will store duration_time and the other times when its run is over */
+	bool has_run_times;
 };
 
-/* By a name with or without modifiers; NULL: there is no such metric. */
+/* Finds a metric by its name, with or without modifiers; NULL if there is no such metric. */
 const struct ps__metric *ps__metric_of_name(const char *name);
 
-/* What a heading says of the unit; "": nothing. */
+/* Returns the unit as a heading shows it; "": none. */
 const char *ps__metric_heading_unit(const struct ps__metric *metric);
 
-/* PS_ENOEVNT: there is no such metric; the detail says which there are. */
+/* PS_OK, or PS_ENOEVNT: there is no such metric; the detail lists the metrics. */
 int ps__metric_find(const char *name, struct ps__metric_ask *out);
-/* Goes on to the metric's first formula whose events were counted: below a topology, or in a set.
- * Stays if there is none. */
+/* Changes ask to the metric's first formula whose events were counted: in a topology, or in a set.
+ * ask stays as it is if there is none. */
 void ps__metric_choose(struct ps__metric_ask *ask, const struct ps_topology *topology);
 bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_eventset *set,
                               size_t *operands);
 
-/* metric_operands.c: the operands' columns or events. */
+/* metric_operands.c: for each operand its column in a recording, or its event in a set. */
 struct ps__metric_places {
 	ptrdiff_t at[PS__METRIC_MOST_OPERANDS];
 };
-/* False if the recording didn't count all operands; those of the run don't matter, and have the
- * place -1. Where an operand isn't supported, what the others counted is left out. */
+/* False if the recording didn't count all operands. Times of the run aren't required; a missing one
+ * has the place -1. False also if only some operands are supported: the counts of these are left
+ * out. */
 bool ps__metric_find_columns(const struct ps__recording *recording,
                              const struct ps__metric_ask *ask, struct ps__metric_places *out);
-/* The modifiers of a column that has one of the operand's names, or ""; NULL if it has none. */
+/* Returns the modifiers of a column with one of the operand's names, or ""; else NULL. */
 const char *ps__metric_modifiers_in(const struct ps__column *column,
                                     const struct ps__metric_operand *operand);
-/* Is each time of the run that the metric needs in any recording? */
+/* True if each time of the run that the metric needs is in a recording. */
 bool ps__metric_has_run_times(const struct ps_topology *topology, const struct ps__metric_ask *ask);
-/* A clock, or a time of the run: its modifier says nothing. */
+/* True for a clock and a time of the run: their modifiers have no meaning. */
 bool ps__metric_is_time(const char *event);
 
-/* The selector of an operand's sum, which lives as long as ask. It finds nothing in a recording
- * that didn't count all operands. */
+/* Returns the selector of an operand's sum, which lives as long as ask. The selector finds nothing
+ * in a recording that didn't count all operands. */
 struct ps__selector ps__metric_operand(const struct ps__metric_ask *ask, size_t operand);
 
-/* The numbers of the operands in a set; of a share the same one twice. False if the set lacks one.
- */
+/* Gives the index of each operand's event; a share has one twice. False if the set lacks one. */
 bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
                             size_t *operands);
 
-/* Is it a share of the whole Machine? */
+/* True if the metric is a share of the whole Machine. */
 static inline bool ps__metric_is_share(const struct ps__metric *metric)
 {
 	return metric->whole != PS__METRIC_NO_WHOLE;
 }
 
-/* Does it rest on an assumption, as what tracing would cost? Such a metric is shown only where it
- * is asked for. */
+/* True if the metric makes an assumption, for example about the cost of tracing. Such a metric is
+ * shown only if it is asked for. */
 bool ps__metric_is_assumed(const char *metric);
 
-/* The operands' sums, and by what each is multiplied. */
+/* The operands' sums, and the factor for each. */
 struct ps__metric_values {
 	const struct ps_value *sums[PS__METRIC_MOST_OPERANDS];
 	double scales[PS__METRIC_MOST_OPERANDS];
 	struct ps__formula_machine machine;
 };
-/* Sets the sum of an operand, whose event has this scale. */
+/* Sets the sum of an operand. scale: that of its event. */
 void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
                     size_t operand, const struct ps_value *sum, double scale);
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A metric's number, from the sums of its events. */
+/* Computes a metric from the sums of its events. */
 #include "analysis/metric.h"
 #include "base/error.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Where a formula names the event itself, it has perf's number. */
+/* If the formula names the event itself, not a symbol of the file, it has perf's unit. */
 void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
                     size_t operand, const struct ps_value *sum, double scale)
 {
@@ -16,7 +16,7 @@ void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_as
 	values->scales[operand] = about->has_line ? scale : ps__formula_factor(about->symbol);
 }
 
-/* Where a formula's names are looked up. */
+/* The sums in which a formula's names are looked up. */
 struct sums {
 	const struct ps__metric *metric;
 	const struct ps__metric_values *values;
@@ -32,7 +32,7 @@ static ptrdiff_t operand_of(const struct ps__metric *metric, const char *name, s
 	return -1;
 }
 
-/* An event of a set is one PMU's: it is the sum of one counter. */
+/* Answers a question. source_count is 1: an event of a set belongs to one PMU. */
 static double metric_answer(const struct sums *sums, const struct ps__formula_question *question)
 {
 	bool is_there = operand_of(sums->metric, question->event, strlen(question->event)) >= 0;
@@ -62,7 +62,7 @@ static int look_up_sum(void *context, const char *name, double *number, struct p
 	return PS_OK;
 }
 
-/* The timestamp is the newest of all events'. */
+/* The timestamp is the newest of all events, also of those that the formula didn't evaluate. */
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,
                         struct ps_metric_value *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics that the program adds and takes away: by a formula, or from files. */
+/* Metrics that the program adds by a formula or from files, and removes. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -40,7 +40,7 @@ static int make_defined(struct ps__metric_file *file, const char *name, const ch
 	                       &entry);
 }
 
-/* Definitions don't come between the look for the name and the entry. */
+/* Holds the lock from the look-up until the entry is added: no name is defined twice. */
 static int add_defined(struct ps__metric_file *file)
 {
 	const char *name = file->first->metric.name;

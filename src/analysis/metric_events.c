@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a metric, or of all metrics of a group, are added to an event set. */
+/* Adds the events of a metric, or of all metrics of a group, to an event set. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "event/event.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* An event that is in the set already is none to add. */
+/* Adds an event by its name. PS_OK also if the set has the event already. */
 static int events_add_name(struct ps_eventset *set, const char *event, const char *modifier,
                            bool has_run_times)
 {
@@ -23,7 +23,7 @@ static int events_add_name(struct ps_eventset *set, const char *event, const cha
 	return code == PS_ECNFLCT && ps__set_look_up_event(set, name) >= 0 ? PS_OK : code;
 }
 
-/* A metric of the same file. */
+/* Finds a metric by its name in the same file. NULL if there is none. */
 static const struct ps__metric *find_namesake(const struct ps__metric *metric, const char *name)
 {
 	const struct ps__metric_entry *entry = (const struct ps__metric_entry *)metric;
@@ -32,7 +32,8 @@ static const struct ps__metric *find_namesake(const struct ps__metric *metric, c
 	return entry ? &entry->metric : NULL;
 }
 
-/* By the first of its names that can be counted. The failure is that of the first one. */
+/* Adds an operand by the first of its names that can be counted. If none can be counted, the error
+ * is that of the first name. */
 static int events_add_operand(struct ps_eventset *set, const struct ps__metric_ask *ask,
                               size_t operand)
 {
@@ -47,7 +48,7 @@ static int events_add_operand(struct ps_eventset *set, const struct ps__metric_a
 			return PS_OK;
 		ps__failure_keep(&failure, code);
 	}
-	/* The name of a metric that wasn't there yet when the formula was read. */
+	/* The name may be that of a metric that comes later in the file. */
 	bool is_of_formula = !ask->metric->operands[operand].has_line;
 	if (failure.code != PS_ENOEVNT || !is_of_formula || !find_namesake(ask->metric, names[0]))
 		return ps__failure_return(&failure);
@@ -66,7 +67,7 @@ static int events_add_formula(struct ps_eventset *set, const struct ps__metric_a
 	return result;
 }
 
-/* Takes away what was added since the set had so many events. */
+/* Removes the events that were added since the set had `count` events. */
 static void events_take_back(struct ps_eventset *set, size_t count)
 {
 	while (ps_eventset_event_count(set) > count)
@@ -92,7 +93,7 @@ int ps__metric_add_events(struct ps_eventset *set, const struct ps__metric_ask *
 	                failure.detail);
 }
 
-/* Those of a group that can be counted. */
+/* Adds the events of those metrics of a group that can be counted. */
 static int events_add_group(struct ps_eventset *set, const char *name)
 {
 	struct ps__failure failure = {.code = PS_OK};

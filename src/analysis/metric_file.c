@@ -27,13 +27,13 @@ struct reader {
 	struct ps__metric_file *file;
 	const char *path;
 	const char *line, *end;   /* the line without its newline */
-	const char *at;           /* where it was read to */
-	unsigned number;          /* of the line */
-	struct ps__metric metric; /* whose formula follows; no name: none */
+	const char *at;           /* the next character to be read */
+	unsigned number;          /* number of the line */
+	struct ps__metric metric; /* the metric whose formulas are being read; name NULL: none */
 	struct ps__metric_entry
 	    *last; /* the formula that was read last; NULL: none of this metric */
 	bool needs_formula;
-	unsigned head; /* the line of the metric, or of "or" */
+	unsigned head; /* number of the line with "metric" or "or" */
 	struct ps__metric_symbols symbols;
 };
 
@@ -64,7 +64,7 @@ static void skip_blanks(struct reader *reader)
 		reader->at++;
 }
 
-/* The next word up to a blank. */
+/* Returns the length of the next word, which ends at a blank. */
 static size_t word_length(const struct reader *reader)
 {
 	size_t length = 0;
@@ -79,7 +79,7 @@ static bool is_word(const struct reader *reader, const char *word)
 	return word_length(reader) == strlen(word) && strncmp(reader->at, word, strlen(word)) == 0;
 }
 
-/* A character that must follow, with blanks around it. */
+/* Takes a character, and blanks around it. False if another one follows. */
 static bool take_character(struct reader *reader, char character)
 {
 	skip_blanks(reader);
@@ -99,7 +99,7 @@ static char *copy_text(struct reader *reader, const char *text, size_t length)
 	return copy;
 }
 
-/* The rest of the line, which must not be empty. */
+/* Takes the rest of the line, which must not be empty. */
 static int take_rest(struct reader *reader, const char **out)
 {
 	if (reader->at == reader->end)
@@ -108,7 +108,7 @@ static int take_rest(struct reader *reader, const char **out)
 	return *out ? PS_OK : ps__fail_memory("a file of metrics");
 }
 
-/* "NAME", of a metric or group. */
+/* Takes the name of a metric or group. */
 static int take_name(struct reader *reader, const char **out)
 {
 	size_t length = ps__metric_name_length(reader->at);
@@ -139,7 +139,7 @@ static int metric_read_group(struct reader *reader)
 
 /* Symbols: event, machine and number. */
 
-/* Characters that a formula can write without a backslash. */
+/* Returns the length of a symbol: of characters that a formula can have without a backslash. */
 static size_t symbol_length(const char *text)
 {
 	size_t length = 0;
@@ -190,7 +190,7 @@ static int add_symbol(struct reader *reader, const struct ps__metric_symbol *sym
 	return PS_OK;
 }
 
-/* "EVENT or EVENT". */
+/* Takes "EVENT or EVENT". */
 static int take_events(struct reader *reader, struct ps__metric_symbol *symbol)
 {
 	size_t count = 0;
@@ -267,7 +267,7 @@ static int fail_without_formula(const struct reader *reader)
 	                reader->path, reader->head);
 }
 
-/* " [UNIT]", or nothing. */
+/* Takes " [UNIT]", or nothing. */
 static int take_unit(struct reader *reader, const char **out)
 {
 	const char *end;
@@ -320,7 +320,8 @@ static int read_or(struct reader *reader)
 	return PS_OK;
 }
 
-/* All lines that begin with a blank, as they stand: then columns are those of the file. */
+/* Reads all lines that begin with a blank as one formula. The text is not changed, so that columns
+ * in errors are those of the file. */
 static int read_formula(struct reader *reader, const char **next)
 {
 	const char *begin = reader->line, *end = reader->end;
@@ -386,7 +387,8 @@ static int metric_read_line(struct reader *reader, const char **next)
 	return reader->at > reader->line ? read_formula(reader, next) : read_statement(reader);
 }
 
-/* A name that no formula has is most likely written in another way there. */
+/* Checks the file at its end. A symbol that no formula uses is an error, because its name is most
+ * likely misspelt. */
 static int check_end(const struct reader *reader)
 {
 	if (reader->needs_formula)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where metrics come from: files of groups, built in or loaded, and what the program defines. */
+/* The sources of metrics: files of groups, built in or loaded, and definitions of the program. */
 #ifndef PS_ANALYSIS_METRIC_FILE_H
 #define PS_ANALYSIS_METRIC_FILE_H
 
@@ -8,10 +8,10 @@
 
 #include <stdatomic.h>
 
-/* metric_list.c: all metrics, the built-in ones first; readers follow the list while others are
- * added. */
+/* metric_list.c: the list of all metrics, the built-in ones first. Readers follow the list while
+ * metrics are added. */
 
-/* metric_names.c: what has a name in a file, in a hash table. */
+/* metric_names.c: a hash table of the named items of a file. */
 
 struct ps__metric_names {
 	struct ps__metric_name *places;
@@ -19,61 +19,64 @@ struct ps__metric_names {
 	size_t count;
 };
 
-/* The item of that name; NULL: there is none. compare: strncmp, or strncasecmp for any case. */
+/* Finds an item; NULL if there is none. compare: strncmp, or strncasecmp to ignore case. */
 void *ps__metric_names_find(const struct ps__metric_names *names, const char *name, size_t length,
                             int (*compare)(const char *, const char *, size_t));
-/* The name lives as long as the arena. False for lack of memory. */
+/* Adds an item. The name must live as long as the arena. False if out of memory. */
 bool ps__metric_names_add(struct ps__metric_names *names, struct ps__arena *arena, const char *name,
                           size_t length, void *item);
 
-/* A file of metrics, or one that the program defined; they live and end together. */
+/* The metrics of a file, or one metric that the program defined; they are freed together. */
 struct ps__metric_file {
 	struct ps__arena arena;
 	struct ps__metric_group group;
 	struct ps__metric_entry *first, *last;
-	struct ps__metric_names names; /* the entries of first formulas */
-	size_t listed;                 /* how many are in the list */
-	struct ps__metric_file *older; /* of the built-in ones */
+	struct ps__metric_names names; /* entries of the metrics' first formulas */
+	size_t listed;                 /* number of its metrics in the list */
+	struct ps__metric_file *older; /* the next older built-in file */
 };
 
 struct ps__metric_entry {
-	struct ps__metric metric; /* the first member: a metric of the list leads to its entry */
-	_Atomic(struct ps__metric_entry *) next; /* in the list of all */
+	/* Must be the first member: a metric of the list is cast to its entry */
+	struct ps__metric metric;
+	_Atomic(struct ps__metric_entry *) next; /* next in the list of all metrics */
 	struct ps__metric_entry *next_in_file;
 	struct ps__metric_file *file;
-	bool is_other_formula; /* of the metric before: it has no place in the list */
-	/* A later one in the list has the name. Readers may meet both while a file is added. */
+	/* It is another formula of the metric before it, and isn't in the list */
+	bool is_other_formula;
+	/* A later metric has the same name. Readers may see both while a file is added. */
 	atomic_bool is_replaced;
 };
 
-/* NULL without a detail: no memory. */
+/* NULL if out of memory, without a detail. */
 struct ps__metric_file *ps__metric_file_create(void);
 void ps__metric_file_destroy(struct ps__metric_file *file);
 
 /* Reads the built-in metrics, once in a process. PS_ENOMEM. */
 int ps__metric_load_builtin(void);
-/* metric_define.c: the same, for any thread. */
+/* metric_define.c: adds the metrics of a file to the list. Any thread. */
 void ps__metric_add_file(struct ps__metric_file *file);
-/* At the end, the metrics of a file; one caller at a time. */
+/* Adds the metrics of a file at the end of the list; one caller at a time. */
 void ps__metric_list_file(struct ps__metric_file *file);
-/* Takes the metric away that is found under the name. NULL if none was defined or loaded; one
- * caller at a time, and no reader. Returns its file once that has no metric in the list. */
+/* Removes from the list the metric that is found under the name; one caller at a time, and no
+ * reader. False if no such metric was defined or loaded. *empty: the metric's file if it has no
+ * more metrics in the list; else NULL. */
 bool ps__metric_unlist(const char *name, struct ps__metric_file **empty);
-/* One after the other, NULL for the first and behind the last; without those whose name a later one
- * has. */
+/* Returns the next metric of the list, without metrics that were replaced; NULL after the last.
+ * metric NULL: returns the first. */
 const struct ps__metric *ps__metric_next(const struct ps__metric *metric);
 
-/* metric_make.c: a metric of a file. */
+/* metric_make.c: makes a metric of a file. */
 
-/* Something that a formula may name; slices of the file's text. */
+/* A symbol that a formula may name. name is a part of the file's text, names are copies. */
 struct ps__metric_symbol {
 	const char *name;
 	size_t length;
-	const char *names[PS__METRIC_MOST_NAMES + 1]; /* of an event */
-	double number;                                /* if it has no names */
+	const char *names[PS__METRIC_MOST_NAMES + 1]; /* only an event has names */
+	double number;                                /* the value, if it has no names */
 	unsigned line, column;
 	bool is_whole, is_used;
-	struct ps__metric_symbol *next; /* in the file */
+	struct ps__metric_symbol *next; /* next symbol of the file */
 };
 
 struct ps__metric_symbols {
@@ -81,32 +84,34 @@ struct ps__metric_symbols {
 	struct ps__metric_names names;
 };
 
-/* Bytes of a metric's name at the beginning of a text. */
+/* Returns the length of the metric's name at the beginning of a text. */
 size_t ps__metric_name_length(const char *text);
 /* Adds a metric to a file. metric has name, unit, description and text, which live as long as the
- * file; where: of the formula, for errors. */
+ * file. where: the place of the formula, for errors. PS_OK, or a code with a detail. */
 int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metric,
                     const struct ps__metric_symbols *symbols, const struct ps__formula_place *where,
                     struct ps__metric_entry **out);
 
-/* metric_file.c: the metrics of a text. path: in errors, and as the group's. PS_EINVAL. */
+/* metric_file.c: reads the metrics of a text into a file. path: for errors, and for the group.
+ * PS_OK, or a code with a detail. */
 int ps__metric_file_parse(struct ps__metric_file *file, const char *path, const char *text);
 
 /* metric_builtin.c, which is made of share/perfsage/metrics. */
 struct ps__metric_text {
-	const char *name; /* of the file */
+	const char *name; /* name of the file */
 	const char *text;
 };
 extern const struct ps__metric_text ps__metric_texts[] __attribute__((visibility("hidden")));
 extern const size_t ps__metric_text_count __attribute__((visibility("hidden")));
 
-/* metric_events.c: adds all events of a metric's first formula that can be counted, or none. */
+/* metric_events.c: adds all events of the metric's first formula that can be counted. If it fails,
+ * the set is as before. */
 int ps__metric_add_events(struct ps_eventset *set, const struct ps__metric_ask *ask);
-/* Has the metric a group of that name, in any case? Has any? */
+/* True if the metric, or any metric, has a group of that name; case is ignored. */
 bool ps__metric_is_in(const struct ps__metric *metric, const char *group);
 bool ps__metric_has_group(const char *group);
 
-/* metric_load.c: a file, or those of a folder. */
+/* metric_load.c: loads a file, or all files of a folder. */
 int ps__metric_load_path(const char *path);
 
 #endif

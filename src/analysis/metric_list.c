@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of all metrics. The built-in ones are its beginning: they are read when somebody first
- * asks for a metric. */
+/* The list of all metrics. The built-in ones come first; they are read when a metric is first asked
+ * for. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Stores release an entry that is filled; loads acquire. */
+/* An entry is filled before a releasing store; pairs with the acquiring loads of readers. */
 static _Atomic(struct ps__metric_entry *) first_entry;
 
-/* The built-in files, newest first. They stay for the process: leak checkers find them here, as the
- * entries are in the midst of a file's memory. */
+/* The built-in files, newest first. They stay until the process ends. Leak checkers find them here;
+ * the list alone points only into the middle of the files' memory. */
 static _Atomic(struct ps__metric_file *) builtin_files;
 
 struct ps__metric_file *ps__metric_file_create(void)
@@ -37,7 +37,7 @@ static struct ps__metric_entry *entry_after(const struct ps__metric_entry *entry
 	    entry ? &((struct ps__metric_entry *)entry)->next : &first_entry, memory_order_acquire);
 }
 
-/* Links the entries of a file that have a place in the list; the first of them. */
+/* Links those entries of a file that belong into the list; returns the first of them. */
 static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 {
 	struct ps__metric_entry *first = NULL, *last = NULL;
@@ -55,7 +55,8 @@ static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 	return first;
 }
 
-/* Marks those before the file, from here on, whose name it has. */
+/* Marks the entries from here on, up to the file's own, whose names the file has: they are
+ * replaced. */
 static void mark_replaced(struct ps__metric_entry *entry, const struct ps__metric_file *file)
 {
 	for (; entry && entry->file != file; entry = entry_after(entry)) {
@@ -99,8 +100,8 @@ static void destroy_entries(struct ps__metric_entry *entry)
 	}
 }
 
-/* Without a lock: a child that was forked meanwhile must not wait for a thread that it hasn't. If
- * two threads come at once, one of them has read the metrics for nothing. */
+/* Takes no lock: otherwise a child of fork() could wait for a thread that doesn't exist in it. If
+ * two threads come here at once, one of them has read the metrics in vain. */
 int ps__metric_load_builtin(void)
 {
 	struct ps__metric_entry head = {.file = NULL}, *last = &head, *none = NULL;
@@ -131,7 +132,7 @@ void ps__metric_list_file(struct ps__metric_file *file)
 	mark_replaced(entry_after(NULL), file);
 }
 
-/* The last one of that name takes the place of the others. */
+/* Finds the last entry of that name, which replaces the earlier ones. */
 static struct ps__metric_entry *find_entry(const char *name, size_t length)
 {
 	struct ps__metric_entry *entry = NULL, *found = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics from files: one file, or all of a folder. */
+/* Loads metrics from one file, or from all files of a folder. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".metrics"
-/* A larger file is none of metrics. */
+/* A larger file is refused: it is no file of metrics. */
 #define MOST_BYTES  ((size_t)1 << 20)
 #define USUAL_BYTES ((size_t)1 << 14)
 
@@ -32,7 +32,7 @@ static int load_fail(const char *path, int error)
 	                "metrics: %.500s can't be read: %s", path, strerror(error));
 }
 
-/* The text of a built-in file that the installed one repeats. */
+/* True if the file has a built-in file's name and text: installed files repeat those. */
 static bool load_is_builtin(const char *path, const char *text)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -40,7 +40,7 @@ static bool load_is_builtin(const char *path, const char *text)
 	for (size_t index = 0; index < ps__metric_text_count; index++) {
 		const struct ps__metric_text *builtin = &ps__metric_texts[index];
 		size_t length = strlen(text);
-		/* Newlines at the end are not in the text. */
+		/* load_read_text has removed blanks at the end. */
 		if (strcmp(builtin->name, name) == 0 && strncmp(builtin->text, text, length) == 0 &&
 		    strspn(builtin->text + length, "\n") == strlen(builtin->text + length))
 			return true;
@@ -66,8 +66,8 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
-/* *text: the caller's, whatever is returned. A pipe can be read only once, so what doesn't fit into
- * the usual room is read on. */
+/* Reads a file that is open. *text belongs to the caller in any case. A pipe can be read only once:
+ * if the usual room is too small, the rest is read into more room. */
 static ssize_t load_read_on(int fd, char **text)
 {
 	char *usual = *text;
@@ -88,11 +88,11 @@ static ssize_t load_read_on(int fd, char **text)
 	                                                         : length + (ssize_t)USUAL_BYTES;
 }
 
-/* *text: the caller's, whatever is returned: the length, or -errno. */
+/* Reads a file. Returns the length, or -errno. *text belongs to the caller in any case. */
 static ssize_t load_read_text(const char *path, char **text)
 {
 	*text = ps__os_calloc(USUAL_BYTES, 1);
-	/* A named pipe that nobody writes to is empty. */
+	/* O_NONBLOCK: a named pipe without a writer is then empty. */
 	int fd = *text ? ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
 		return *text ? -errno : -ENOMEM;
@@ -153,7 +153,7 @@ static int load_compare(const void *one, const void *other)
 	return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* All files are read; the first failure is told. */
+/* Reads all files of a folder, and returns the first failure. */
 static int load_names(const char *path, const struct folder *folder)
 {
 	struct ps__failure failure = {.code = PS_OK};
@@ -168,7 +168,7 @@ static int load_names(const char *path, const struct folder *folder)
 	return ps__failure_return(&failure);
 }
 
-/* In the order of their names, as the last one that has a metric gives it. */
+/* Reads the files in the order of their names, because a later metric replaces an earlier one. */
 static int load_folder(const char *path)
 {
 	struct folder folder = {.names = NULL};
@@ -197,7 +197,7 @@ int ps__metric_load_path(const char *path)
 	return load_folder(path);
 }
 
-/* Not where it can't be reached, as when another user's HOME was kept. */
+/* False if the folder is missing or out of reach, as when HOME is another user's. */
 static bool load_is_there(const char *path)
 {
 	int fd = ps__os.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -208,7 +208,7 @@ static bool load_is_there(const char *path)
 	return true;
 }
 
-/* The user's folder need not be there. */
+/* Loads the user's folder, if there is one. */
 static int load_home(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -244,8 +244,8 @@ static void load_listed(const char *list, struct ps__failure *failure)
 	}
 }
 
-/* A program with another's rights must not read files for its user: the messages quote them. File
- * capabilities do no harm if they don't open files. */
+/* False if the program runs with another user's rights: it must not read files for its caller,
+ * because error messages quote them. File capabilities are allowed unless they open files. */
 static bool load_may_follow_environment(void)
 {
 	char status[PS__PROC_STATUS_BYTES];
@@ -254,7 +254,7 @@ static bool load_may_follow_environment(void)
 		return true;
 	if (getuid() != geteuid() || getgid() != getegid() || !ps__proc_status_read(status))
 		return false;
-	/* The line may have had no room: then the process may have them all. */
+	/* Without the line, all capabilities are assumed: there may have been no room for it. */
 	unsigned long long held = ps__proc_status_number(status, "CapEff", 16, ULLONG_MAX);
 	return !(held >> CAP_DAC_OVERRIDE & 1) && !(held >> CAP_DAC_READ_SEARCH & 1);
 }

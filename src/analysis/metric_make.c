@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a metric of its formula: which of the names in it are events, and how those are called. */
+/* Makes a metric of its formula: finds the names in it that are events, and the events' names. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "event/event.h"
@@ -17,7 +17,8 @@ size_t ps__metric_name_length(const char *text)
 	return length;
 }
 
-/* A number of the machine begins with #, a question ends with a parenthesis. */
+/* True if the name is an event's. A number of the machine begins with #, a question ends with a
+ * parenthesis. */
 static bool is_event(const char *name)
 {
 	return name[0] != '#' && name[strlen(name) - 1] != ')';
@@ -88,7 +89,8 @@ static int find_operands(struct ps__metric_file *file, struct ps__metric *metric
 	return metric->count ? PS_OK : fail_at(where, PS_EINVAL, "has no event", metric->name);
 }
 
-/* Its first formula. The metric that is being made is known once it has one. */
+/* Finds a metric of the file; returns its first formula. The metric that is being made is found
+ * once it has a formula. */
 static const struct ps__metric *find_metric(const struct ps__metric_file *file, const char *name)
 {
 	const struct ps__metric_entry *entry =
@@ -97,7 +99,8 @@ static const struct ps__metric *find_metric(const struct ps__metric_file *file, 
 	return entry ? &entry->metric : NULL;
 }
 
-/* The formula for the same machines as the next formula of the metric that has this first one. */
+/* Returns the formula of another metric that is for the same machines as the next formula of the
+ * metric whose first formula is `first`. */
 static const struct ps__metric *formula_beside(const struct ps__metric *metric,
                                                const struct ps__metric *first)
 {
@@ -106,7 +109,7 @@ static const struct ps__metric *formula_beside(const struct ps__metric *metric,
 	return metric;
 }
 
-/* Other metrics that the formula names become part of it. */
+/* Inserts the formulas of other metrics that the formula names. */
 static int insert_metrics(const struct ps__metric_file *file, struct ps__metric *metric,
                           const struct ps__metric_symbols *symbols,
                           const struct ps__formula_place *where)
@@ -136,8 +139,8 @@ static bool is_run_time(const struct ps__metric *metric, size_t operand)
 	return ps__run_time_is(metric->operands[operand].names[0]);
 }
 
-/* Modifiers are those of the first event that isn't a time; else of the first one with a counter.
- */
+/* Finds the operand whose modifiers are the metric's: the first event that isn't a time; otherwise
+ * the first one with a counter. */
 static void find_lead(struct ps__metric *metric)
 {
 	while (metric->lead < metric->count &&
@@ -152,8 +155,8 @@ static void find_lead(struct ps__metric *metric)
 	metric->lead = 0;
 }
 
-/* The times of a run are those of the whole machine: what each component counted is divided by the
- * same time. */
+/* Marks the times of the run. They are those of the whole Machine: the count of each component is
+ * divided by the same time. */
 static void find_run_times(struct ps__metric *metric)
 {
 	for (size_t operand = 0; operand < metric->count; operand++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of a file of metrics, in a hash table: a generated file may have tens of thousands. */
+/* A hash table of the names of a file of metrics: a generated file may have tens of thousands of
+ * names. */
 #include "analysis/metric_file.h"
 #include "base/hash.h"
 
@@ -14,7 +15,7 @@ struct ps__metric_name {
 	void *item;
 };
 
-/* The same in any case, so that a name is found in another case too. */
+/* Returns the place where the search begins. It is the same for upper and lower case. */
 static size_t names_first_place(const struct ps__metric_names *names, const char *name,
                                 size_t length)
 {
@@ -48,8 +49,8 @@ static void names_enter(struct ps__metric_names *names, const struct ps__metric_
 	names->places[place] = *name;
 }
 
-/* The table that was too small stays in the arena: all of them together take no more than the last.
- */
+/* Makes the table larger. The old table stays in the arena: all old tables together take no more
+ * room than the new one. */
 static bool names_grow(struct ps__metric_names *names, struct ps__arena *arena)
 {
 	struct ps__metric_names grown = {.capacity = LEAST_PLACES, .count = names->count};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a metric's operands stand: the columns of a recording, or the events of a set. */
+/* Finds a metric's operands among the columns of a recording, or among the events of a set. */
 #include "analysis/metric.h"
 #include "event/event.h"
 #include "eventset/parts.h"
@@ -30,7 +30,7 @@ static const char *metric_added_at(const struct names *names, size_t index)
 	                  : names->recording->column[index].added;
 }
 
-/* The end of a name that is shown, or was added: its modifiers. */
+/* Returns the modifiers at a name's end; NULL if the name isn't the event's. */
 static const char *metric_modifiers_of(const char *name, const char *event)
 {
 	size_t length = strlen(event);
@@ -61,8 +61,8 @@ const char *ps__metric_modifiers_in(const struct ps__column *column,
 	return modifiers;
 }
 
-/* The first column with one of the names and this modifier. Time is time: its modifier says nothing
- * beside another event. */
+/* Returns the first column with one of the names and this modifier; -1 if there is none. A time
+ * beside another event is found with any modifier, because modifiers don't change it. */
 static ptrdiff_t metric_find_operand(const struct names *names, const struct ps__metric_ask *ask,
                                      size_t operand)
 {

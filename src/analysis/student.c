@@ -15,7 +15,7 @@ static double keep_from_zero(double value)
 	return fabs(value) < TINY ? TINY : value;
 }
 
-/* The d of a step, from 1 on, in the fraction 1 + d1 / (1 + d2 / (1 + ...)). */
+/* Returns the coefficient d of a step, from 1 on, in the fraction 1 + d1 / (1 + d2 / (1 + ...)). */
 static double beta_coefficient(double a, double b, double x, unsigned step)
 {
 	double half = step / 2;
@@ -25,7 +25,7 @@ static double beta_coefficient(double a, double b, double x, unsigned step)
 	return -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1));
 }
 
-/* That fraction, by Lentz's method. It converges fast for x < (a + 1) / (a + b + 2). */
+/* Returns that fraction, by Lentz's method. It converges fast for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
 {
 	double numerator = 1, denominator = 0, fraction = 1, change = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit costs: checks the measurements, solves for the costs, and tells how sure they are. */
+/* Unit costs: checks the measurements, solves for the costs, and estimates the errors. */
 #include "analysis/least_squares.h"
 #include "analysis/student.h"
 #include "base/error.h"
@@ -75,7 +75,8 @@ static int cost_check(struct measurements *from, const struct ps_unit_cost *out)
 	return result;
 }
 
-/* The equations, column by column, each row times the root of its weight. NULL: no memory. */
+/* Makes the equations, column by column; each row is multiplied by the root of its weight. NULL if
+ * out of memory. */
 static double *make_columns(const struct measurements *from)
 {
 	size_t unknowns = count_unknowns(from);
@@ -111,8 +112,7 @@ static int check_costs(const double *costs, size_t count)
 	return PS_OK;
 }
 
-/* Names the unknowns that can't be told apart from others, whatever the costs: as many as the
- * detail has room for. */
+/* Returns PS_PARTIAL; the detail names undetermined unknowns, as many as have room. */
 static int name_undetermined(const struct measurements *from, const bool *is_determined)
 {
 	char names[512] = "";
@@ -135,10 +135,10 @@ static int name_undetermined(const struct measurements *from, const bool *is_det
 	                count > 1 ? "s" : "", names);
 }
 
-/* The costs differ so far from the solution. */
+/* How far the costs can differ from the solution. */
 struct spread {
-	double deviation; /* of the residuals, for the costs as they were scaled */
-	double width;     /* of the interval, in standard errors */
+	double deviation; /* standard deviation of the residuals, for the scaled costs */
+	double width;     /* half the width of the interval, in standard errors */
 };
 
 static struct spread spread_of(const struct measurements *from,
@@ -152,7 +152,8 @@ static struct spread spread_of(const struct measurements *from,
 	                       ps__student_two_sided(0.95, freedom)};
 }
 
-/* In the units of the cost and of the column's work. Nothing but the result can be too large. */
+/* Returns a result in the units of the cost and of the column's work. No intermediate value
+ * overflows; only the result can. */
 static double cost_unscale(const struct ps__least_squares *system, size_t column, double scaled)
 {
 	int exponent;
@@ -199,7 +200,7 @@ static void cost_tell(const struct measurements *from, const struct ps__least_sq
 		    cost_of(system, from->columns, is_determined[from->columns], spread);
 }
 
-/* Numbers near the largest double have a sum of squares beyond it: that isn't 0 work. */
+/* Refuses work whose squares add up to more than the largest double: it would look like 0 work. */
 static int check_work(const struct measurements *from, const struct ps__least_squares *system)
 {
 	for (size_t column = 0; column < from->columns; column++) {
@@ -213,7 +214,7 @@ static int check_work(const struct measurements *from, const struct ps__least_sq
 	return PS_OK;
 }
 
-/* A result that isn't known is NaN, and each other one is finite. */
+/* Refuses infinite results. A result that isn't known is NaN, and is allowed. */
 static int check_results(const struct measurements *from, const struct ps__least_squares *system,
                          const bool *is_determined)
 {
