@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text that grows in memory: the exporters build their output here, so that it
- * reaches the stream whole, and that only one place must care for errors.
+ * A text buffer. The exporters build their output here, so that the stream gets it in one piece and
+ * errors are handled in one place.
  */
 #include "output/buffer.h"
 
@@ -100,7 +100,7 @@ int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 		code = ps__fail_memory("the printed text");
 	else if ((buffer->length && fwrite(buffer->text, buffer->length, 1, stream) != 1) ||
 	         fflush(stream) == EOF)
-		/* A stream in memory that is full sets no errno. */
+		/* A full stream in memory doesn't set errno. */
 		code = ps__fail(PS_ESYS, "the text could not be written: %s",
 		                errno ? strerror(errno)
 		                      : "the stream took only a part of it; is it too small?");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that grows in memory and is written in one piece. A lack of memory is
- * kept and told at the end. */
+/* A text buffer that grows in memory and is written in one piece. A failed allocation is remembered
+ * and reported when the text is written. */
 #ifndef PS_OUTPUT_BUFFER_H
 #define PS_OUTPUT_BUFFER_H
 
@@ -12,25 +12,25 @@ struct ps__buffer {
 	char *text;
 	size_t length;
 	size_t room;
-	bool failed; /* for lack of memory: what is added from then on is lost */
+	bool failed; /* out of memory; everything added afterwards is lost */
 };
 
 void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Any bytes, also NULs. */
+/* Adds bytes, which may include NULs. */
 void ps__buffer_add_bytes(struct ps__buffer *buffer, const void *bytes, size_t size_bytes);
-/* Foreign text: "?" stands for each character that the reader must not get, or
- * that isn't in the charset. */
+/* Adds text from outside. Each character that is unprintable or missing from the charset becomes
+ * "?". */
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);
-void ps__buffer_trim(struct ps__buffer *buffer); /* takes away blanks at the end */
+void ps__buffer_trim(struct ps__buffer *buffer); /* removes blanks at the end */
 
-/* The text; "" for lack of memory. */
+/* Returns the text; "" if memory ran out. */
 const char *ps__buffer_text(const struct ps__buffer *buffer);
-/* Empties it for new text, and keeps its memory. */
+/* Empties the buffer and keeps its memory. */
 void ps__buffer_restart(struct ps__buffer *buffer);
 void ps__buffer_clear(struct ps__buffer *buffer);
 
-/* Writes all to the stream and releases it. PS_ENOMEM, PS_ESYS. */
+/* Writes the text to the stream and frees it. Returns PS_OK, PS_ENOMEM or PS_ESYS. */
 int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of users of perf, numactl and others are the same types. */
+/* Also accepts the words that users of perf, numactl and other tools know. */
 #include "output/by.h"
 
 #include "base/error.h"

@@ -5,10 +5,11 @@
 
 struct ps_component;
 
-/* "core", "l3", "numa", ..., in upper or lower case: types and cache level as struct
- * ps_print_options has them. PS_EINVAL, with the option's name. */
+/* Sets types and cache_level, as in struct ps_print_options, from a word in upper or lower case:
+ * "core", "l3", "numa", ... Returns PS_EINVAL for an unknown word; the error names the option. */
 int ps__by_find(const char *option, const char *word, unsigned *types, int *cache_level);
-/* Which level PS_CACHE_LAST_LEVEL is below a component; 0: there are no caches. */
+/* Returns the cache level that PS_CACHE_LAST_LEVEL means below a component; 0 if it has no
+ * caches. */
 int ps__by_last_level(struct ps_component *root);
 
 #endif

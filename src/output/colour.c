@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The colours of heat maps: viridis (S. van der Walt and N. Smith, 2015,
- * https://bids.github.io/colormap/, CC0), from dark violet over green to
- * yellow. Its lightness grows evenly, so that it reads the same for the
- * colour-blind and in print without colours. Ten points of it stand here, and
- * what lies between is interpolated.
+ * https://bids.github.io/colormap/, CC0), from dark violet through green to yellow. Its lightness
+ * grows evenly, so that it also works for colour-blind readers and in black-and-white print. The
+ * table has ten of its points; colours between them are interpolated.
  */
 #include "output/colour.h"
 
@@ -53,8 +52,7 @@ void ps__colour_style(char style[PS__STYLE_BYTES], double fraction)
 {
 	struct colour colour = colour_of(fraction);
 	double light = colour_luminance(colour) + 0.05;
-	/* The same guidelines' contrast: with white 1.05 / light, with black
-	 * light / 0.05. */
+	/* Contrast by the same guidelines: 1.05 / light with white, light / 0.05 with black. */
 	const char *text = 1.05 / light > light / 0.05 ? "#ffffff" : "#000000";
 
 	snprintf(style, PS__STYLE_BYTES, "Background=#%02x%02x%02x;Text=%s", (unsigned)colour.red,

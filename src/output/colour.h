@@ -5,8 +5,8 @@
 
 #define PS__STYLE_BYTES 48
 
-/* lstopo's style of a box: a background for a fraction, 0.0 to 1.0, and black
- * or white for the text on it. */
+/* Writes lstopo's style for a box: the background colour for a fraction from 0.0 to 1.0, and black
+ * or white for its text. */
 void ps__colour_style(char style[PS__STYLE_BYTES], double fraction);
 
 #endif

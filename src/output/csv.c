@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts as comma-separated values (RFC 4180): a header, then a row for
- * each component and event or metric. */
+/* The counts as comma-separated values (RFC 4180): a header, then a row for each component and each
+ * event or metric. */
 #include "output/csv.h"
 
 #include "base/printable.h"
@@ -17,7 +17,7 @@
 static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,"
 			     "coverage,count,raw,enabled_ns,running_ns,timestamp,kind";
 
-/* The length of the leading bytes that need no quoting or replacement. */
+/* Returns the length of the leading bytes that need no quoting or replacement. */
 static size_t csv_plain_length(const char *text)
 {
 	size_t length = 0;
@@ -27,7 +27,7 @@ static size_t csv_plain_length(const char *text)
 	return length;
 }
 
-/* Quoted if it holds what has a meaning; bytes that are no UTF-8 become
+/* Quotes the field if it has a comma, a quote or a line end. Bytes that aren't UTF-8 become
  * U+FFFD. */
 void ps__csv_add_first(struct ps__buffer *buffer, const char *text)
 {
@@ -197,7 +197,7 @@ int ps__csv_write(struct ps__report *report, struct ps__buffer *buffer)
 	return PS_OK;
 }
 
-/* The headings of CSV begin with these columns; no row begins with such a word. */
+/* True if the line is a heading. Headings begin with one of these columns; no row does. */
 static bool csv_is_heading(const char *line)
 {
 	static const char *const columns[] = {"type,", "path,"};
@@ -209,7 +209,8 @@ static bool csv_is_heading(const char *line)
 	return false;
 }
 
-/* A field in quotes may have lines of its own, which begin with any word. */
+/* True if the line ends inside a quoted field. The next line is then part of this field, and can't
+ * be a heading. */
 static bool csv_ends_in_quotes(const char *line, bool is_quoted)
 {
 	for (; *line; line++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text to a path or a descriptor, for languages without FILE *. These files are
- * the user's, as the streams of buffer.c: no part of the OS seam.
+ * Writes text to a path or a descriptor, for languages without FILE *. These files belong to the
+ * user, as the streams of buffer.c do, so they don't go through the OS seam.
  */
 #include "output/destination.h"
 
@@ -19,21 +19,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Other writers of the path at the same time, and what killed ones left. */
+/* Number of names to try. A name may be used by another writer of the same path, or left by a
+ * killed one. */
 #define MOST_NAMES 1000
-#define MOST_LINKS 40 /* as the kernel has it */
+#define MOST_LINKS 40 /* the kernel's limit */
 #define NEW_MODE   0666
 
-/* A file in the making, beside the one that it is to replace. */
+/* A new file that is written beside the one that it will replace. */
 struct part {
-	const char *named; /* as the caller named the file */
+	const char *named; /* the file's path, as the caller gave it */
 	char *target;
 	char *path;
 	int fd;
 	bool has_old;
 };
 
-/* Another process that writes may have a reader that is slow. */
+/* Wait for up to 30 seconds: the other writer may write into a pipe with a slow reader. */
 #define LOCK_TRIES    3000
 #define LOCK_PAUSE_NS 10000000
 
@@ -88,7 +89,7 @@ char *ps__destination_resolve(const char *path)
 	strcpy(at, path);
 	for (int links = 0; links < MOST_LINKS; links++) {
 		ssize_t length = readlink(at, link, sizeof link - 1);
-		/* No link, or nothing. */
+		/* EINVAL: not a link. ENOENT: no such file. */
 		if (length < 0)
 			return errno == EINVAL || errno == ENOENT ? ps__os_strdup(at) : NULL;
 		link[length] = '\0';
@@ -123,7 +124,8 @@ int ps__destination_put_in_place(int fd, const char *path, const char *target)
 	return rename(path, target) < 0 ? errno : 0;
 }
 
-/* The links stay; what is at their end must be a file that may be written. */
+/* Finds the file at the end of symbolic links, and keeps the links. An existing one must be a
+ * regular file that may be written. */
 static int destination_look_at(struct part *part)
 {
 	struct stat old;
@@ -142,7 +144,7 @@ static int destination_look_at(struct part *part)
 	return access(part->target, W_OK) == 0 ? PS_OK : destination_fail(part->named, errno);
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int destination_try_name(struct part *part, int number)
 {
 	char suffix[64];
@@ -172,7 +174,8 @@ static int destination_create(struct part *part)
 	return error ? destination_fail(part->named, error) : PS_OK;
 }
 
-/* Network file systems tell a full disk at the end. 0, or an errno. */
+/* Writes, syncs and renames the file. fsync is needed because network file systems may report a
+ * full disk only then. Returns 0 or an errno. */
 static int destination_fill(const struct part *part, const struct ps__buffer *buffer)
 {
 	int error = ps__destination_write_all(part->fd, buffer->text, buffer->length);

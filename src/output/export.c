@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of all formats: what is asked for is checked, the table is
- * made, and a format's function called. */
+/* The public calls of all formats: they check the options, make the table and call the format's
+ * function. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/destination.h"
@@ -44,7 +44,7 @@ const char *ps_format_name(enum ps_format format)
 	return sinks ? sinks->name : "unknown";
 }
 
-/* The struct ended here before it had a timestamp. */
+/* Size of the options before they had a timestamp. */
 #define LEAST_OPTIONS (offsetof(struct ps_export_options, field_count) + sizeof(size_t))
 
 static int export_check(struct ps_export_options *out, const struct ps_export_options *options,
@@ -70,14 +70,15 @@ static int export_check(struct ps_export_options *out, const struct ps_export_op
 	return code;
 }
 
-/* What is written: the readings below a component, or what was counted in a path. */
+/* The source of the numbers: the readings below a component, or the counts of a path. */
 struct source {
 	struct ps_component *root;
-	const struct ps_path *path; /* NULL: the readings */
+	const struct ps_path *path; /* NULL: the readings below root */
 	enum ps_share share;
 };
 
-/* The metrics that are asked for, and last the one that colours. */
+/* Makes the table with the chosen metrics. The metric that chooses the colours, if any, is the last
+ * one. */
 static int export_make_table(struct ps__report *report, const struct source *source,
                              bool has_colours)
 {
@@ -95,7 +96,7 @@ static int export_make_table(struct ps__report *report, const struct source *sou
 	                                                   source->share, names, count)
 	                        : ps__table_create_at(&report->table, source->root, names, count,
 	                                              options->timestamp);
-	ps__os_free(names); /* the names themselves are the caller's */
+	ps__os_free(names); /* frees the array only: the caller owns the names */
 	return code;
 }
 
@@ -164,7 +165,7 @@ int ps_export_to_fd(struct ps_component *root, enum ps_format format,
 	                 "ps_export_to_fd");
 }
 
-/* The path is a field of the run, in front of the caller's. */
+/* Exports with the path as the first field of "run", before the caller's fields. */
 static int export_run_path(const struct source *source, enum ps_format format,
                            struct ps_export_options *options, const struct ps__destination *to)
 {

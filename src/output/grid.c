@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays cells out: as wide as the widest of a column, as many columns as the screen has room for. */
+/* Lays out cells: each column is as wide as its widest cell, and the grid has as many columns as
+ * fit on the screen. */
 #include "output/grid.h"
 
 #include "base/error.h"
@@ -7,8 +8,8 @@
 
 #include <string.h>
 
-/* Only colours that can be read on black and on white, of the eight that every
- * terminal has. */
+/* Of the eight colours that every terminal has, only those that are readable on both black and
+ * white. */
 static const char *const sequences[] = {
     [PS__STYLE_PLAIN] = "",
     [PS__STYLE_HEADING] = "\033[1m",
@@ -67,7 +68,7 @@ void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct
 	*grid_cell(grid, row, column) = about;
 }
 
-/* As wide as the heading and every cell below it. */
+/* Sets the column's width to that of its heading and its widest cell. */
 static void grid_measure(struct ps__grid *grid, size_t column)
 {
 	struct ps__grid_column *about = &grid->columns[column];
@@ -136,7 +137,8 @@ static size_t grid_width(const struct ps__grid *grid)
 	return width;
 }
 
-/* The words that all rows have which have any; NULL if they differ. */
+/* Returns a cell with the words, if all rows that have words have the same ones; NULL if they
+ * differ or there are none. */
 static const struct ps__grid_cell *grid_only_words(const struct ps__grid *grid, size_t column)
 {
 	const char *text = ps__buffer_text(&grid->text);
@@ -154,7 +156,7 @@ static const struct ps__grid_cell *grid_only_words(const struct ps__grid *grid, 
 	return only;
 }
 
-/* From the last of these columns on to the left. */
+/* Leaves out columns from last down to first, until the grid fits. */
 static void grid_leave_out(struct ps__grid *grid, size_t last, size_t first, size_t width)
 {
 	for (size_t column = last; column >= first && grid_width(grid) > width; column--)
@@ -213,9 +215,9 @@ static bool grid_is_left_out(const struct ps__grid *grid, size_t column)
 }
 
 #define MOST_NAMES 8
-#define SOME_NAMES 3 /* where there are more */
+#define SOME_NAMES 3 /* if there are more than MOST_NAMES */
 
-/* One number is shown in any width. */
+/* Tells the width that the table takes, if even its only number doesn't fit. */
 static void grid_add_least_width(const struct ps__grid *grid, struct ps__buffer *buffer,
                                  size_t width)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text in rows and columns, in the width of a terminal: the tree with its counters, and tables of
- * tasks. */
+/* Text in rows and columns that fits the width of a terminal: the tree with its counters, and
+ * tables of tasks. */
 #ifndef PS_OUTPUT_GRID_H
 #define PS_OUTPUT_GRID_H
 
@@ -10,29 +10,29 @@ enum ps__style {
 	PS__STYLE_PLAIN,
 	PS__STYLE_HEADING,
 	PS__STYLE_FAINT,   /* branches, zeros, explanations */
-	PS__STYLE_UNKNOWN, /* what isn't known */
+	PS__STYLE_UNKNOWN, /* values that are unknown */
 	PS__STYLE_ESTIMATE
 };
 
-/* The style of a cell's text, such as "0", "n/s" or "~42". */
+/* Returns the style of a cell's text, such as "0", "n/s" or "~42". */
 enum ps__style ps__style_of_number(const char *cell);
 
-/* Escape sequences of a terminal. */
+/* Add the terminal's escape sequences for a style. */
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style);
 void ps__style_end(struct ps__buffer *buffer, enum ps__style style);
 
 struct ps__grid_cell {
 	size_t offset; /* in the grid's text */
 	size_t bytes;
-	size_t columns; /* of the screen; the style takes none */
-	size_t mark;    /* how many of them stand behind the digits: "u" or " u" */
+	size_t columns; /* width on the screen, without escape sequences */
+	size_t mark;    /* number of these columns that follow the digits: "u" or " u" */
 	enum ps__style style;
 };
 
 struct ps__grid_column {
-	size_t width;     /* 0: nothing stands below its heading; it isn't shown */
-	size_t mark;      /* room for the longest mark, so that digits stand in line */
-	bool is_left_out; /* there is no room for it */
+	size_t width;     /* 0: the column has only a heading, and isn't shown */
+	size_t mark;      /* width of the longest mark; aligns the digits */
+	bool is_left_out; /* the screen is too narrow for it */
 };
 
 struct ps__grid {
@@ -40,32 +40,32 @@ struct ps__grid {
 	size_t column_count;
 	struct ps__grid_cell *cells; /* row by row, the headings first */
 	struct ps__grid_column *columns;
-	struct ps__buffer text; /* of all cells */
-	size_t first_derived;   /* columns of derived values begin here */
-	size_t kept_derived;    /* so many of them stay until one count alone is left */
-	bool ends_in_words;     /* the last column stands at the left, as the first one does */
+	struct ps__buffer text; /* the text of all cells */
+	size_t first_derived;   /* index of the first column of derived values */
+	size_t kept_derived;    /* number of derived columns that are left out last */
+	bool ends_in_words;     /* the last column is left-aligned, as the first one is */
 	bool has_colour;
 };
 
-/* PS_ENOMEM; to be cleared all the same. */
+/* Returns PS_OK or PS_ENOMEM. The caller clears the grid in either case. */
 int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns);
 void ps__grid_clear(struct ps__grid *grid);
 
-/* Copies the text; of about only columns, mark and style are read. */
+/* Copies the text. Only the columns, mark and style of about are used. */
 void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
                   struct ps__grid_cell about);
 
-/* Columns at the right end that have no room in the width are left out (0: none); of the numbers
- * one is always shown, and the derived values that are kept go last. Words at the end go first if
- * they are the same in all rows that have any; else they stay. */
+/* Adds the grid. If it is wider than width (0: no limit), columns are left out, from the right; the
+ * first number always stays, and kept_derived columns are left out last. The words at the end are
+ * left out first, but only if all rows that have words have the same. */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
 
-/* "Attribution of all: exact": the words, if they were left out. */
+/* Adds a line such as "Attribution of all: exact" if the column of words was left out. */
 void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buffer);
 
-/* "Not shown, as the width is 80: cycles, IPC (...)": the numbers that were left out, and what can
- * be done. Many are not all named: "CPU 3, CPU 4, CPU 5 and 506 more, to CPU 511". Before them the
- * width that the table takes if the screen is narrower. */
+/* Adds a line with the columns that were left out, and the remedy: "Not shown, as the width is 80:
+ * cycles, IPC (...)". A long list is shortened: "CPU 3, CPU 4, CPU 5 and 506 more, to CPU 511". If
+ * the table is still wider than the screen, a line before it tells the table's width. */
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The heat map: hwloc's XML in which each object has its counts as info
- * attributes and, by one event or metric, a colour that lstopo draws. Counts
- * are compared among components of one kind, Threads with Threads and Packages
- * with Packages, as a Package has the sum of its Threads; a metric has one
- * scale for all.
+ * The heat map: hwloc's XML in which each object has its counts as info attributes and a colour,
+ * chosen by one event or metric, that lstopo draws. Counts are compared only among components of
+ * one kind: a Package has the sum of its Threads, so it is compared with other Packages only. All
+ * components share one scale for a metric.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -18,19 +17,20 @@
 #include <string.h>
 
 #define NONE         SIZE_MAX
-#define LEVELS       6 /* of caches; 0 for all other types */
+#define LEVELS       6 /* number of cache levels, from 0 (not a cache) */
 #define KINDS        ((size_t)(PS_COMPONENT_THREAD + 1) * LEVELS)
 #define LEGEND_WIDTH 100 /* characters of a line */
 
 struct heat {
 	const struct ps__report *report;
-	size_t event;  /* that colours, or NONE */
-	size_t metric; /* the same */
+	size_t event;  /* index of the event that chooses the colours, or NONE */
+	size_t metric; /* index of the metric that chooses the colours, or NONE */
 	const char *name;
-	double largest[KINDS];    /* by heat_kind_of */
-	const char *kinds[KINDS]; /* the name of one component of each kind */
-	size_t next;              /* row: the tree is visited in the table's order */
-	struct ps__buffer text;   /* of one attribute */
+	double largest[KINDS];    /* by heat_kind_of: the largest number of the kind */
+	const char *kinds[KINDS]; /* name of one component of the kind */
+	size_t next;              /* index of the next row: the tree is visited in the table's
+	                           * order */
+	struct ps__buffer text;   /* the text of one attribute */
 };
 
 static size_t heat_kind_of(const struct heat *heat, const struct ps_component *component)
@@ -40,7 +40,7 @@ static size_t heat_kind_of(const struct heat *heat, const struct ps_component *c
 	return (size_t)component->type * LEVELS + (size_t)component->cache_level;
 }
 
-/* The number that decides a row's colour; false if it is unknown. */
+/* Gives the number that decides a row's colour. Returns false if it is unknown. */
 static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 {
 	const struct ps__table *table = &heat->report->table;
@@ -58,8 +58,8 @@ static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 	return true;
 }
 
-/* A metric's scale is over all; only the unknown Thread, which isn't drawn,
- * stays out. */
+/* Finds the largest number of each kind. The unknown Thread isn't drawn, so its number doesn't
+ * count. */
 static void heat_find_scales(struct heat *heat)
 {
 	const struct ps__table *table = &heat->report->table;
@@ -192,7 +192,8 @@ static void heat_begin_line(struct heat *heat)
 	ps__buffer_add(heat_new_text(heat), PS__NOTE_PREFIX " ");
 }
 
-/* "L3" of "L3 0"; "NUMA node" of "NUMA node 1": all up to the last blank. */
+/* Returns the length of the name up to the last blank: "L3" of "L3 0", "NUMA node" of "NUMA node
+ * 1". */
 static int heat_kind_length(const char *name)
 {
 	const char *blank = strrchr(name, ' ');
@@ -200,7 +201,7 @@ static int heat_kind_length(const char *name)
 	return (int)(blank ? (size_t)(blank - name) : strlen(name));
 }
 
-/* Adds the end of each kind's scale, several of them in a line. */
+/* Adds the largest number of each kind, several on one line. */
 static int heat_add_scales(struct heat *heat, struct ps__note *note)
 {
 	int code = PS_OK;
@@ -242,7 +243,7 @@ static int heat_add_unknown(struct heat *heat, struct ps__note *note)
 	return heat_end_line(heat, note);
 }
 
-/* Five boxes with the colours, beside the Packages. */
+/* Adds the key: five boxes with the colours of the scale, beside the Packages. */
 static int heat_add_key(struct heat *heat, struct ps__note *note)
 {
 	int code = PS_OK;
@@ -261,7 +262,8 @@ static int heat_add_key(struct heat *heat, struct ps__note *note)
 	return code;
 }
 
-/* lstopo shows three of five or more like siblings, unless it's told not to. */
+/* True if a component has more than four children: lstopo then draws only some of those that are
+ * alike, unless an option forbids it. */
 static bool heat_is_factorized(const struct ps__table *table)
 {
 	for (size_t row = 0; row < table->row_count; row++) {
@@ -353,7 +355,7 @@ static int heat_fail_heat_by(const struct ps__table *table, const char *name)
 	return code;
 }
 
-/* The event or metric that is asked for, or the first event that was
+/* Chooses the event or metric that the caller asked for, or else the first event that was
  * counted. */
 static int heat_choose(struct heat *heat)
 {
@@ -377,12 +379,13 @@ static int heat_choose(struct heat *heat)
 	heat->name = table->metrics[heat->metric].name;
 	if (ps__table_metric(table, 0, heat->metric, &value))
 		return PS_OK;
-	/* The totals may have what a sum or a reading lacks. */
+	/* Don't ask ps_component_metric: the latest totals may have events that a sum or an older
+	 * reading lacks. */
 	if (table->is_sum || table->timestamp)
 		return ps__fail(
 		    PS_ENOEVNT, "no heat map by '%s': not all events that it needs were counted%s",
 		    name, table->timestamp ? " in the readings with this timestamp" : "");
-	/* It says which events the metric needs. */
+	/* Fails with an error that names the events the metric needs. */
 	return ps_component_metric(table->rows[0].component, name, &value);
 }
 

@@ -9,7 +9,7 @@
 #include <perfsage/error.h>
 #include <perfsage/version.h>
 
-#define SCHEMA 1 /* a number that changes when a field is taken away or gets another meaning */
+#define SCHEMA 1 /* increases if a field is removed or changes its meaning */
 
 static void json_add_value(struct ps__json *json, const struct ps__table_column *column,
                            const struct ps_value *value)
@@ -79,8 +79,8 @@ static void json_add_about(struct ps__json *json, const struct ps_component *com
 	ps__json_add_bool(json, "allowed", component->allowed);
 }
 
-/* Rows come parents first: what a row leaves open is closed before the next one
- * that isn't below it. */
+/* Adds the rows as nested objects. Rows come parents first, so all objects that aren't ancestors of
+ * the next row are closed before it. */
 static void json_add_tree(struct ps__json *json, const struct ps__table *table)
 {
 	int open_rows = 0;

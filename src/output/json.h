@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every JSON document has, of the tree and of regions; share/perfsage.schema.json is the
- * schema. */
+/* What the JSON documents by component and by region have in common. Their schema is
+ * share/perfsage.schema.json. */
 #ifndef PS_OUTPUT_JSON_H
 #define PS_OUTPUT_JSON_H
 
@@ -10,21 +10,21 @@
 
 #include <perfsage/export.h>
 
-/* Members of an object. */
+/* Adds the fields as members of the open object. */
 void ps__json_add_fields(struct ps__json *json, const struct ps_export_field *fields,
                          size_t field_count);
 
-/* "perfsage", "schema", "run" if there are fields, and "machine". */
+/* Adds "perfsage", "schema", "run" (only if there are fields) and "machine". */
 void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
                        const struct ps_export_field *fields, size_t field_count);
 
-/* Items of "events" and "metrics", in a line each. */
+/* Add one item of "events" or "metrics", on one line. */
 void ps__json_add_event(struct ps__json *json, const char *event, const char *unit, double scale,
                         enum ps_scope scope);
 void ps__json_describe_metric(struct ps__json *json, const char *name,
                               const struct ps__metric *metric);
 
-/* A metric's value and how it is known, in a line. share: NULL for none. */
+/* Adds a metric's value and how it is known, on one line. share: NULL for no member "share". */
 void ps__json_add_metric(struct ps__json *json, const char *name, const struct ps__metric *metric,
                          const char *share, const struct ps_metric_value *value);
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The length of the leading bytes that need no escape. */
+/* Returns the length of the leading bytes that need no escape. */
 static size_t json_plain_length(const char *text)
 {
 	size_t length = 0;
@@ -19,7 +19,8 @@ static size_t json_plain_length(const char *text)
 	return length;
 }
 
-/* JSON's escapes are in UTF-16. */
+/* Adds the escape of a character. JSON's escapes are UTF-16, so a character above U+FFFF takes
+ * two. */
 static void json_add_escape(struct ps__json *json, uint32_t code)
 {
 	if (code > 0xffff)
@@ -29,8 +30,8 @@ static void json_add_escape(struct ps__json *json, uint32_t code)
 		ps__buffer_add(json->buffer, "\\u%04x", (unsigned)code);
 }
 
-/* What a terminal must not get is escaped: a program that reads the JSON has it
- * as it was. */
+/* Escapes characters that could harm a terminal. A program that parses the JSON gets the original
+ * text. */
 static void json_add_text(struct ps__json *json, const char *text)
 {
 	ps__buffer_add(json->buffer, "\"");

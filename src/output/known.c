@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How values are known, in words: the text exporters say it the same way
- * everywhere, and explain only what occurs.
+ * How values are known, in words. All text exporters use the same words, and explain only those
+ * that occur.
  */
 #include "output/known.h"
 
@@ -77,8 +77,8 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 	known->flags |= known_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
-		/* One that isn't known makes the whole range so: all
-		 * comparisons with it are false. */
+		/* An unknown coverage makes both ends unknown: comparisons with NaN are always
+		 * false. */
 		bool unknown = isnan(coverage);
 		known->lowest =
 		    first || unknown || coverage < known->lowest ? coverage : known->lowest;
@@ -136,7 +136,7 @@ bool ps__known_has_number(enum ps_status status)
 
 bool ps__known_has_place(const struct ps_value *value)
 {
-	/* Something was missed, and nobody knows where. */
+	/* Some events were missed, and it is unknown where they happened. */
 	const uint32_t incomplete = PS_VALUE_SAMPLED | PS_VALUE_INTERRUPTED | PS_VALUE_WENT_BACK;
 	bool has_number = value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 
@@ -161,7 +161,7 @@ bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 	return all & PS_VALUE_USER_ONLY && ps__known_has_number(status);
 }
 
-/* The word for what is unknown; false if it is known. */
+/* Adds the word for an unknown value. Returns false if the value is known. */
 static bool known_add_unknown(struct ps__buffer *buffer, enum ps_status status)
 {
 	if (status == PS_STATUS_NEVER_SCHEDULED)
@@ -192,7 +192,7 @@ const char *ps__known_heading_unit(const struct ps__look *look)
 	return look->si && strcmp(look->unit, "ns") == 0 ? "" : look->unit;
 }
 
-/* Behind a unit or a prefix it stands apart: "45.72 us u", "12.35M u". */
+/* The mark is separated from a unit or a prefix: "45.72 us u", "12.35M u". */
 const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps__look *look)
 {
 	if (!ps__known_is_user_only(status, all))
@@ -200,7 +200,7 @@ const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps_
 	return look->si ? " u" : "u";
 }
 
-/* The least that it can be is what was counted; or an estimate, if it is a share. */
+/* The count of an incomplete value is a lower bound; a share of it is an estimate as well. */
 static const char *known_prefix_of(const struct ps_value *value, const struct ps__look *look)
 {
 	if (value->status == PS_STATUS_INCOMPLETE)
@@ -256,7 +256,7 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
-/* A PAPI set's domain may be the reason, too, if this process uses PAPI. */
+/* If the process uses PAPI, the domain of a PAPI set is another possible reason. */
 static const char *known_meaning(const struct word *word, bool is_whole)
 {
 	if (is_whole && strcmp(word->word, "last-cpu") == 0)

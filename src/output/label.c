@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What things are called in the text output. It is plain ASCII, whatever a
- * foreign file or an event's name holds. The words of an attribution are in known.c.
+ * Names of components and events in the text output. They are plain ASCII, whatever bytes a
+ * topology file or an event's name has. The words for attributions are in known.c.
  */
 #include "output/label.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define DEEPEST  63 /* bits of a line's branches */
-#define LONGEST  60 /* columns of the names */
+#define DEEPEST  63 /* greatest depth that has its own bit in a line's branches */
+#define LONGEST  60 /* columns that names may take */
 #define SHORTEST 24 /* the same on a narrow screen */
 
 static void label_add_ascii(struct ps__buffer *buffer, const char *text)
@@ -17,8 +17,7 @@ static void label_add_ascii(struct ps__buffer *buffer, const char *text)
 	ps__buffer_add_foreign(buffer, text, PS__CHARSET_ASCII);
 }
 
-/* In the largest unit that loses nothing that matters: at least four digits, or
- * exact. */
+/* Adds the size in the largest unit that keeps at least four digits or is exact. */
 static void label_add_size(struct ps__buffer *buffer, uint64_t size_bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -47,7 +46,7 @@ const char *ps__label_core_kind(enum ps_core_kind kind)
 	return "";
 }
 
-/* " (HBM, 16 GiB)"; of many ones " (HBM, 16 GiB each)". */
+/* Adds " (HBM, 16 GiB)"; if are_many, " (HBM, 16 GiB each)". */
 static void label_add_remarks(struct ps__buffer *buffer, const struct ps_component *component,
                               bool details, bool are_many)
 {
@@ -78,7 +77,7 @@ static void label_add_remarks(struct ps__buffer *buffer, const struct ps_compone
 void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
                              bool details)
 {
-	/* In a text for people a Thread is a CPU: a thread is software to most of them. */
+	/* Text for people says CPU, because most readers understand a thread as software. */
 	if (ps_component_type(component) == PS_COMPONENT_THREAD &&
 	    ps_component_os_id(component) >= 0)
 		ps__buffer_add(buffer, "CPU %d", ps_component_os_id(component));
@@ -165,7 +164,8 @@ size_t ps__label_width(size_t screen_width)
 	return part < SHORTEST ? SHORTEST : part;
 }
 
-/* A branch goes on at a depth if there was a line of that depth, and none above it since. */
+/* A line has a branch at a depth if a line of this depth follows before any line of a smaller
+ * depth. */
 uint64_t ps__label_find_branches(uint64_t *open, int depth)
 {
 	uint64_t bit = UINT64_C(1) << (depth < DEEPEST ? depth : DEEPEST);

@@ -5,10 +5,11 @@
 #include "base/error.h"
 #include "base/os.h"
 
-/* A table of more lines is folded: two screens of a small terminal. */
+/* A longer table is folded; this is two screens of a small terminal. */
 #define MOST_LINES 40
 
-/* By how much like counts may differ, as a part of the larger one. The last takes any. */
+/* Relative difference that similar counts may have, tried in this order: -1 folds nothing, 1
+ * accepts any. */
 static const double tolerances[] = {-1, 0.25, 0.5, 1};
 
 static bool lines_have_same_counts(const struct ps__table *table, size_t one, size_t other)
@@ -40,7 +41,7 @@ size_t ps__lines_only_below(const struct ps__lines *lines, const struct ps__tabl
 	return only;
 }
 
-/* The row below it that says the same; PS__LINES_NONE if there isn't one alone. */
+/* Returns the only row below if it has the same counts; else PS__LINES_NONE. */
 static size_t lines_next_in_chain(const struct ps__lines *lines, const struct ps__table *table,
                                   size_t row)
 {

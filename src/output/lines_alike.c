@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lines of a tree without counts. Components that are alike, with all below them, may share a
- * line: first hardware threads, last packages. Two components that differ in a size, a kind, or in
- * anything below them are not alike, so what is irregular keeps lines of its own.
+ * line: hardware threads are folded first, packages last. Components that differ in size, kind or
+ * anything below them are not alike, so irregular parts keep their own lines.
  */
 #include "output/lines.h"
 
 #include <string.h>
 
-/* In the order in which types are folded. Chains are of the type at their top. */
+/* Types in the order in which they are folded. A chain has the rank of its outermost component. */
 enum {
 	RANK_THREAD,
 	RANK_CORE,
-	RANK_CACHE, /* L1; each outer level has the next rank */
+	RANK_CACHE, /* L1; each outer cache level has the next rank */
 	RANK_GROUP = RANK_CACHE + 5,
 	RANK_PACKAGE
 };
@@ -57,7 +57,7 @@ static bool alike_is_same_below(const struct ps__lines *lines, size_t one, size_
 	return true;
 }
 
-/* From the last row up, so that the kinds of all rows below one are known. */
+/* Goes from the last row up, so that the kinds of all rows below a row are known first. */
 void ps__lines_find_kinds(struct ps__lines *lines, const struct ps__table *table)
 {
 	size_t *kinds = lines->threads, count = 0;
@@ -74,7 +74,7 @@ void ps__lines_find_kinds(struct ps__lines *lines, const struct ps__table *table
 	}
 }
 
-/* The rows below one of the parent's that are of this kind share the new line; how many. */
+/* Puts all children of a row that have this kind into the newest line. Returns their number. */
 static size_t alike_take(struct ps__lines *lines, size_t row, size_t kind)
 {
 	size_t taken = 0;
@@ -88,7 +88,9 @@ static size_t alike_take(struct ps__lines *lines, size_t row, size_t kind)
 	return taken;
 }
 
-/* Like rows have the same shape: what is below one is as many rows behind the other. */
+/* Lets the line show all rows of its kind below the rows of the parent's line. Rows that are alike
+ * have the same shape, so the same offset leads from each outermost row to the innermost one of its
+ * chain. */
 static void alike_fold(struct ps__lines *lines, size_t parent, struct ps__line *line)
 {
 	const struct ps__line *above = &lines->lines[parent];
@@ -106,7 +108,7 @@ static void alike_fold(struct ps__lines *lines, size_t parent, struct ps__line *
 		line->alike += alike_take(lines, row + in_chain, kind);
 }
 
-/* Is there nothing else below it but several hardware threads of one kind? */
+/* True if the row has nothing below it but two or more hardware threads of one kind. */
 static bool alike_has_cpus_only(const struct ps__lines *lines, const struct ps__table *table,
                                 size_t row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hardware threads with like counts share a line of the printed tree. What is shown of them is the
- * range of their counts, so the line is true however far they are apart.
+ * Puts hardware threads with similar counts into one line of the printed tree. The line shows the
+ * range of their counts, so it is true however much they differ.
  */
 #include "output/lines.h"
 
@@ -9,17 +9,17 @@
 
 #include <math.h>
 
-/* Fewer don't share a line. */
+/* Smallest number of hardware threads that share a line. */
 #define LEAST_ALIKE 4
 
-/* Where memory and packages begin, sums are always shown: nothing is folded across them. */
+/* True for memory and packages: their sums are always shown, so nothing is folded across them. */
 static bool fold_is_place(const struct ps_component *component)
 {
 	return component->type == PS_COMPONENT_PACKAGE || component->type == PS_COMPONENT_DIE ||
 	       component->type == PS_COMPONENT_GROUP || component->type == PS_COMPONENT_NUMA;
 }
 
-/* Has a row a count that none of the hardware threads below it has, as an event of the cache? */
+/* True if a row has a count that no hardware thread below it has, such as a cache's event. */
 static bool fold_has_own(const struct ps__lines *lines, const struct ps__table *table, size_t row,
                          size_t column)
 {
@@ -33,7 +33,7 @@ static bool fold_has_own(const struct ps__lines *lines, const struct ps__table *
 	return true;
 }
 
-/* Would a line be lost that says more than the sum of its hardware threads? */
+/* True if folding would hide a line that shows more than the sum of its hardware threads. */
 static bool fold_would_hide(const struct ps__lines *lines, const struct ps__table *table,
                             size_t row)
 {
@@ -59,7 +59,7 @@ static bool fold_is_near(const struct ps_value *one, const struct ps_value *othe
 
 	uint32_t signs = PS_VALUE_USER_ONLY | PS_VALUE_SATURATED;
 
-	/* Numbers of different kinds are never alike. */
+	/* Numbers that are known in different ways are never alike. */
 	if (one->status != other->status || one->attribution != other->attribution ||
 	    (one->flags & signs) != (other->flags & signs))
 		return false;
@@ -89,8 +89,8 @@ static bool fold_is_alike(const struct ps__table *table, size_t one, size_t othe
 	return true;
 }
 
-/* Those from the first on that are like it and in no line yet; how many there are. If a line is
- * given, they share it from now on. */
+/* Returns the number of threads that are like the first one and have no line yet. If line isn't
+ * PS__LINES_NONE, they share it from now on. */
 static size_t fold_find_alike(struct ps__lines *lines, const struct ps__table *table,
                               const size_t *threads, size_t count, size_t line)
 {
@@ -125,7 +125,7 @@ static size_t fold_list_threads(struct ps__lines *lines, const struct ps__table 
 	return count;
 }
 
-/* Memory that no label names has its lines, as if nothing was folded. */
+/* Adds the lines of NUMA nodes that no label names, as if nothing was folded. */
 static void fold_add_memory(struct ps__lines *lines, const struct ps__table *table, size_t row,
                             int depth)
 {
@@ -137,7 +137,7 @@ static void fold_add_memory(struct ps__lines *lines, const struct ps__table *tab
 	}
 }
 
-/* A line for each kind of count, in the order of their first hardware threads. */
+/* Adds a line for each group of similar counts, in the order of their first hardware threads. */
 static void fold_add(struct ps__lines *lines, const struct ps__table *table, size_t count,
                      int depth)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as text. printf writes the decimal point of the program's locale,
- * which no reader of JSON or CSV would take: so it is replaced.
+ * Numbers as text. printf writes the decimal separator of the program's locale, which JSON and CSV
+ * readers don't accept, so it is replaced by a point.
  */
 #include "output/number.h"
 
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_BYTES 512 /* the longest double has 309 digits before its point */
-/* A double has no more digits: those of a larger number would be made up, and fill the line. */
+#define NUMBER_BYTES 512 /* the longest double has 309 digits before the point */
+/* A double has about 15 significant digits: further digits would be made up. */
 #define LARGEST_PLAIN 1e15
-/* No prefix says more. */
+/* Numbers above the largest SI prefix are written with an exponent. */
 #define LARGEST_PREFIXED 1e27
 
-/* Whatever stands between the digits is the locale's point, of one byte or
- * several. */
+/* Replaces the bytes between the digits, the locale's separator of one or more bytes, by a
+ * point. */
 static void number_add_with_point(struct ps__buffer *buffer, char *text)
 {
 	size_t start = strspn(text, "-+0123456789");
@@ -69,7 +69,7 @@ void ps__number_add_plain(struct ps__buffer *buffer, double number)
 		ps__number_add_fixed(buffer, number == 0 ? 0 : number, 2);
 }
 
-/* Four digits of a number below 1000. */
+/* Writes four significant digits of a number below 1000. */
 static void number_add_four_digits(struct ps__buffer *buffer, double number)
 {
 	double size = fabs(number);
@@ -114,7 +114,7 @@ void ps__number_add_duration(struct ps__buffer *buffer, double seconds)
 {
 	long whole = lround(seconds), tenths = lround(seconds * 10);
 
-	/* By what is shown: 59.996 s would be 60.00 s. */
+	/* Decides by the rounded value: 59.996 s would be shown as 60.00 s. */
 	if (tenths >= 36000) {
 		ps__buffer_add(buffer, "%ld h %02ld min %02ld s", whole / 3600, whole / 60 % 60,
 		               whole % 60);

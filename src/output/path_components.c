@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The components of a table of paths: which there are, and what of their sums is an estimate. */
+/* The components of a table of paths: which ones are shown, and which of their sums are
+ * estimates. */
 #include "output/path_table.h"
 
 #include "base/error.h"
@@ -12,8 +13,8 @@
 
 struct path_components_walk {
 	struct ps__path_table *table;
-	const bool *is_used; /* by a Thread's index */
-	bool has_idle;       /* those that are not used, too */
+	const bool *is_used; /* by the index of a Thread */
+	bool has_idle;       /* components that aren't used are included */
 	int cache_level;
 	size_t count;
 };
@@ -46,7 +47,8 @@ static int path_components_add(struct ps_component *component, void *context)
 	return 0;
 }
 
-/* The unknown Thread is part of no other component but the Machine. */
+/* Returns the number of components; stores them once table->components is allocated. The unknown
+ * Thread is part of the Machine only, so it is added last. */
 static size_t path_components_walk(struct path_components_walk *walk)
 {
 	struct ps_component *unknown = walk->table->root->topology->unknown;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The paths as comma-separated values (RFC 4180): a row for each component, path, event or metric,
- * and share. ps_report(3) says how a path is written in one field. */
+/* The paths as comma-separated values (RFC 4180): a row for each combination of component, path,
+ * event or metric, and share. ps_report(3) describes how a path is written as one field. */
 #include "base/printable.h"
 #include "output/csv.h"
 #include "output/path_label.h"
@@ -69,7 +69,7 @@ static void path_csv_add_component(struct ps__buffer *buffer, const struct ps_co
 	ps__csv_add_field(buffer, component->name);
 }
 
-/* The row's first fields: all up to the event. */
+/* Adds the fields that come before the event. */
 static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table *table, size_t row,
                                enum ps_share share, const struct ps_component *component)
 {
@@ -79,7 +79,7 @@ static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table 
 	path_csv_add_component(buffer, component);
 }
 
-/* Empty: not known. */
+/* Adds the number; an empty field if it is unknown. */
 static void path_csv_add_uncounted(struct ps__buffer *buffer, uint64_t uncounted)
 {
 	if (uncounted == UINT64_MAX)
@@ -139,7 +139,7 @@ static void path_csv_add_metric(struct ps__buffer *buffer, struct ps__path_table
 	}
 }
 
-/* Its unit tells such a row from those of events and metrics. */
+/* Adds the rows of a value that the program passed. They are marked by their unit "sum". */
 static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_table *table,
                                     size_t row, size_t value)
 {
@@ -157,7 +157,7 @@ static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_t
 	}
 }
 
-/* Was anything counted in the path or below it? */
+/* True if anything was counted in the path or below it. */
 static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 {
 	size_t parts = 0;
@@ -167,8 +167,8 @@ static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 	return parts > 0;
 }
 
-/* Writes the sums that there are. The machine has every path, and so has every component if idle
- * ones are asked for. */
+/* Writes a component's current sums. Paths without counts are left out, but for the machine, or if
+ * idle components are wanted. */
 static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *table,
                               const struct ps_component *component)
 {
@@ -186,7 +186,8 @@ static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *
 	}
 }
 
-/* "uncounted=6 inside=1": of the whole document, and the same in each row. */
+/* Makes a text such as "uncounted=6 inside=1". It is about the whole document, and is repeated in
+ * each row. */
 static int path_csv_find_faults(const struct ps__path_table *table, struct ps__buffer *out)
 {
 	struct ps__path_fault faults[PS__PATH_FAULTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of reports by region: what is asked for is checked, the table of paths is made,
- * and a format's function called. */
+/* The public calls of reports by region: they check the options, make the table of paths and call
+ * the format's function. */
 #include "base/error.h"
 #include "output/destination.h"
 #include "output/path_table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines below a report by region: what is not as it should be, and what is an estimate. */
+/* Lines below a report by region: faults that happened, and which numbers are estimates. */
 #include "output/path_table.h"
 #include "region/paths.h"
 #include "region/profile.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The paths as JSON: an object for each, the root path first. ps_report(3) describes every field.
+/* The paths as JSON: an object for each path, the root path first. ps_report(3) describes every
+ * field.
  */
 #include "output/json.h"
 #include "output/path_table.h"
@@ -99,7 +100,8 @@ static void path_json_add_counts(struct ps__json *json, const struct ps__path_ta
 	ps__json_close_line(json, '}');
 }
 
-/* The numbers of the path itself. Names under which none was given there are left out. */
+/* Adds the values that the program passed in the path itself. Names without a value there are left
+ * out. */
 static void path_json_add_values(struct ps__json *json, const struct ps__path_table *table,
                                  size_t row)
 {
@@ -176,8 +178,8 @@ static void path_json_add_part_labels(struct ps__json *json, const struct ps__pa
 	ps__json_close(json, ']');
 }
 
-/* The path has been on the component if it has a part of any event. Each component is there if idle
- * ones are asked for. */
+/* Adds what the path counted on a component. The component is left out if it has no part of any
+ * event, unless idle components are wanted. */
 static void path_json_add_part(struct ps__json *json, const struct ps__path_table *table,
                                size_t row, const struct ps_component *component)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See path_label.h. A name that is too long for the screen is cut, and a path that is very deep is
- * not indented any further. */
+/* The labels of paths. A name that is too long for the screen is cut, and a very deep path is not
+ * indented further. */
 #include "output/path_label.h"
 
 #include "base/error.h"
@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-#define MOST_LEVELS 16 /* of indentation; deeper paths tell their depth: "[17] walk" */
-#define LEAST_NAME  16 /* columns of a name, however deep it is */
+#define MOST_LEVELS 16 /* levels of indentation; deeper paths show their depth: "[17] walk" */
+#define LEAST_NAME  16 /* columns that a name gets at least, at any depth */
 
-/* The regions that are outermost stand at the left. */
+/* Returns the level of indentation; 0 for outermost regions. */
 static int path_label_level(const struct ps__path_table *table, size_t row)
 {
 	size_t level = table->rows[row].depth - 1;
@@ -98,7 +98,7 @@ static size_t path_label_depth(const struct ps_path *path)
 	return depth;
 }
 
-/* No recursion: a path may be deeper than the stack. */
+/* Not recursive: a path may be deeper than the stack allows. */
 void ps__path_label_add_last(struct ps__buffer *buffer, const struct ps_path *path, size_t most)
 {
 	size_t depth = path_label_depth(path), levels = depth < most ? depth : most;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up what was counted in each path, from the last row to the first: a path's inclusive sum is
- * whole before it goes to the path above. */
+/* Adds up what was counted in each path, from the last row to the first, so that a path's inclusive
+ * sum is complete before it is added to its parent. */
 #include "output/path_table.h"
 
 #include "base/error.h"
@@ -18,14 +18,14 @@ static void path_table_set_times(struct ps__path_row *row)
 
 	row->wall_ns[PS_SHARE_EXCLUSIVE] = row->wall_ns[PS_SHARE_INCLUSIVE] = visits.wall_ns;
 	row->on_cpu_ns[PS_SHARE_EXCLUSIVE] = row->on_cpu_ns[PS_SHARE_INCLUSIVE] = visits.on_cpu_ns;
-	/* An estimate below 0 is one in the sums. */
+	/* Sums use the unclamped time: an estimate may be below 0. */
 	if (visits.wall_ns != UINT64_MAX)
 		row->wall_ns[PS_SHARE_INCLUSIVE] = row->path->visits.wall_ns;
 	if (visits.on_cpu_ns != UINT64_MAX)
 		row->on_cpu_ns[PS_SHARE_INCLUSIVE] = row->path->visits.on_cpu_ns;
 }
 
-/* Rows come in the order of the tree: what a path has below it follows at once. */
+/* Adds the rows in the tree's order: a path's children follow it directly. */
 static void path_table_add_rows(struct ps__path_table *table, const struct ps_path *path)
 {
 	size_t parent = 0;
@@ -50,7 +50,7 @@ static void path_table_add_rows(struct ps__path_table *table, const struct ps_pa
 	}
 }
 
-/* Rounding alone may make it less than the part of it. */
+/* Corrects an inclusive time that rounding has made smaller than its exclusive part. */
 static void path_table_finish_time(uint64_t time_ns[PS__SHARES])
 {
 	if (time_ns[PS_SHARE_INCLUSIVE] != UINT64_MAX &&
@@ -67,7 +67,8 @@ static void path_table_add_times(struct ps__path_table *table)
 		path_table_finish_time(from->wall_ns);
 		path_table_finish_time(from->on_cpu_ns);
 		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
-		/* No visit was counted: its time is that of the path around. Or it isn't over. */
+		/* The time is unknown if no visit was counted, or none has ended: it then belongs
+		 * to the parent. */
 		if (row == 0 || from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			continue;
 		if (to->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
@@ -80,7 +81,7 @@ static void path_table_add_times(struct ps__path_table *table)
 	}
 }
 
-/* Not finished. */
+/* Returns the path's own sum on a component. The caller calls path_table_finish on it. */
 static struct ps__path_sum path_table_sum_own(const struct ps__path_table *table, size_t row,
                                               const struct ps_component *component, size_t event)
 {
@@ -128,7 +129,8 @@ static void path_table_merge_into_parent(struct ps__path_table *table, size_t ro
 	}
 }
 
-/* As ps_path_value: counts of a path below can belong to any component. */
+/* Labels the inclusive sums last-cpu, as ps_path_value does, if counts of a path below may belong
+ * to any component. */
 static void path_table_doubt(struct ps__path_table *table, size_t row)
 {
 	for (size_t event = 0; table->rows[row].is_unsplit && event < table->event_count; event++) {
@@ -138,8 +140,8 @@ static void path_table_doubt(struct ps__path_table *table, size_t row)
 	}
 }
 
-/* All of a path's parts are where the kernel, or a binding, says: where it has none it counted 0.
- * Nobody knows where the visits were that were not counted. */
+/* True if it is known where all of the path's counts are, so that it counted 0 elsewhere. Visits
+ * that were not counted could have been anywhere. */
 static bool path_table_knows_where(const struct ps__path_table *table, size_t row,
                                    const struct ps__path_sum *all)
 {
@@ -148,7 +150,8 @@ static bool path_table_knows_where(const struct ps__path_table *table, size_t ro
 	return all->parts && ps__known_has_place(&all->value) && visits->counted == visits->count;
 }
 
-/* Makes a sum without parts a 0, if all of its event in the row is known to have been elsewhere. */
+/* Turns a sum without parts into a known 0, if it is known where all counts of the row's event
+ * are. */
 static void path_table_fill(const struct ps__path_table *table, size_t row, size_t event,
                             const struct ps__path_sum *all, struct ps__path_sum *sum)
 {
@@ -230,7 +233,7 @@ static int path_table_make_names(struct ps__path_table *table)
 	return table->names ? PS_OK : PS_ENOMEM;
 }
 
-/* Numbers that were given. */
+/* Values that the program passed. */
 
 static int path_table_add_values(struct ps__path_table *table, const struct ps_paths *paths)
 {
@@ -319,8 +322,8 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 	return true;
 }
 
-/* Before the sums of other components take the place of these. A hardware thread that the tree
- * doesn't have may be in any of its components: then no 0 is certain. */
+/* Copies the machine's sums before those of other components replace them. Makes no copy if a
+ * hardware thread isn't in the tree: it may belong to any component, so no 0 is certain. */
 static int path_table_keep_machine(struct ps__path_table *table)
 {
 	size_t sums = table->row_count * table->event_count * PS__SHARES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The paths as text: a line for each path below its caller's, then what was
- * counted outside any region, and the total. The columns are visits, times,
- * events and metrics; or of one event after the other the components of a type.
+ * The paths as text: a line for each path, then what was counted outside any region, and the total.
+ * The columns are visits, times, events and metrics; or, for each event in turn, the components of
+ * a type.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -33,11 +33,12 @@ struct path_text {
 	struct ps__buffer cell;
 	struct ps__grid grid;
 	struct ps__known known; /* of all that is shown */
-	bool has_unknown;       /* a cell of a component is "-" */
-	uint64_t *branches;     /* of the rows */
+	bool has_unknown;       /* a component's cell shows "-" */
+	uint64_t *branches;     /* for each row */
 };
 
-/* A line shows a row: first the regions', then the root path's own, and the total. */
+/* A line shows a row. The regions come first, then the root path without its regions, then the
+ * total. */
 struct path_line {
 	size_t row;
 	enum ps_share share;
@@ -70,7 +71,7 @@ static struct ps__look path_text_look_of(const struct path_text *text, size_t ev
 	                      ps_eventset_event_scale(text->table->model, event));
 }
 
-/* A cell is taken over from text->cell, which is empty then. */
+/* Moves text->cell into the grid; text->cell is empty afterwards. */
 static void path_text_set(struct path_text *text, size_t row, size_t column,
                           struct ps__grid_cell about)
 {
@@ -110,9 +111,7 @@ static void path_text_set_label(struct path_text *text, size_t line)
 	path_text_set(text, 1 + line, COLUMN_LABEL, (struct ps__grid_cell){.columns = columns});
 }
 
-/* Cells. */
-
-/* The words stand in the last column, whose heading path_text_begin made. */
+/* Fills the last column, whose heading was made by path_text_begin. */
 static void path_text_set_known(struct path_text *text, size_t line, const struct ps__known *known)
 {
 	ps__known_add_words(&text->cell, known);
@@ -121,7 +120,8 @@ static void path_text_set_known(struct path_text *text, size_t line, const struc
 	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
 }
 
-/* Sums of other lines are explained below only as far as their signs need it. */
+/* Notes a value for the legend and for its line's words. The total has no words of its own: its
+ * value is noted only for the legend. */
 static void path_text_note(struct path_text *text, struct path_line about,
                            const struct ps_value *value, struct ps__known *known)
 {
@@ -130,7 +130,7 @@ static void path_text_note(struct path_text *text, struct path_line about,
 		ps__known_note(known, value);
 }
 
-/* Beside the 0 of other components an empty cell would look like none. */
+/* Shows "-": beside other components' numbers an empty cell would look like a 0. */
 static void path_text_set_unknown(struct path_text *text, size_t line, size_t column)
 {
 	if (!text->table->component_count)
@@ -159,7 +159,7 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 	                     strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
 }
 
-/* Empty where none was given. */
+/* Leaves the cell empty if no value was passed. */
 static void path_text_set_value(struct path_text *text, size_t line, size_t column, size_t value)
 {
 	struct path_line about = path_text_line(text, line);
@@ -192,8 +192,8 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 	                         ps__known_is_user_only(value.status, value.flags));
 }
 
-/* Times of visits that were not counted are estimated, and are taken off the path around. The total
- * was measured. */
+/* True if the line's times are estimates: those of visits that were not counted are estimated, and
+ * subtracted from the path around. The total was measured. */
 static bool path_text_is_estimate(const struct path_text *text, struct path_line about)
 {
 	const struct ps_path *path = text->table->rows[about.row].path;
@@ -220,7 +220,7 @@ static void path_text_set_time(struct path_text *text, size_t line, size_t colum
 	path_text_set_number(text, line, column, 0);
 }
 
-/* Nobody visits what is outside any region. */
+/* Shows visits and times; the root path has no visits. */
 static void path_text_set_visits(struct path_text *text, size_t line)
 {
 	struct path_line about = path_text_line(text, line);
@@ -234,8 +234,6 @@ static void path_text_set_visits(struct path_text *text, size_t line)
 	path_text_set_time(text, line, COLUMN_WALL, row->wall_ns[about.share]);
 	path_text_set_time(text, line, COLUMN_ON_CPU, row->on_cpu_ns[about.share]);
 }
-
-/* Tables. */
 
 static void path_text_head_time(struct path_text *text, size_t column, const char *heading)
 {
@@ -260,7 +258,7 @@ static void path_text_add_metric_name(const struct path_text *text, struct ps__b
 	                     ps__set_look_up_event(text->table->model, metric->name) >= 0);
 }
 
-/* numbers: the columns between the label and the words. */
+/* numbers: number of columns between the label and the words. */
 static int path_text_begin(struct path_text *text, size_t numbers)
 {
 	int code = ps__grid_create(&text->grid, path_text_lines(text) + 1, numbers + 2);
@@ -296,7 +294,7 @@ static size_t path_text_first_metric(const struct ps__path_table *table)
 	return COLUMN_FIRST_EVENT + table->event_count + table->value_count;
 }
 
-/* A long name is cut. */
+/* Shows the value's name, cut if it is long. */
 static void path_text_head_value(struct path_text *text, size_t column, size_t value)
 {
 	size_t columns =
@@ -354,7 +352,7 @@ static int path_text_add_all(struct path_text *text)
 	return PS_OK;
 }
 
-/* A block of one event, or of one metric behind the events. */
+/* Fills a component's column. block: index of an event; metrics follow the events. */
 static void path_text_set_component(struct path_text *text, size_t column, size_t block,
                                     struct ps__known *known)
 {

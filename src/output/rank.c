@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of many runs this is: the patterns in names of files, and the rank that MPI gave it. */
+/* Expands the patterns in file names, and finds the rank that MPI gave the process. */
 #include "output/rank.h"
 
 #include "base/error.h"
@@ -22,13 +22,13 @@ const char *ps__rank_host(void)
 	return names.nodename;
 }
 
-/* Slurm's is last: a batch script has it, too, beside that of another MPI. */
+/* SLURM_PROCID is last: a Slurm batch script sets it even if another MPI starts the ranks. */
 static const char *const rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                              "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
 
 #define RANK_VARIABLES (sizeof rank_variables / sizeof rank_variables[0])
 
-/* The variable that gives the rank; NULL if none does. */
+/* Returns the name of the variable with the rank; NULL if there is none. */
 static const char *rank_find_variable(void)
 {
 	for (size_t index = 0; index < RANK_VARIABLES; index++) {
@@ -46,10 +46,10 @@ const char *ps__rank_number(void)
 	return variable ? getenv(variable) : NULL;
 }
 
-/* A pattern that is expanded, and the values for it. */
+/* A pattern that is being expanded. */
 struct rank_name {
 	const char *option;
-	bool is_pattern; /* the result is a pattern, too: %p and %% stay in it */
+	bool is_pattern; /* the result is a pattern, in which %p and %% stay */
 	struct ps__buffer text;
 };
 
@@ -83,7 +83,7 @@ static int rank_add_number(struct rank_name *out)
 	return result;
 }
 
-/* A variable that another MPI sets is no reason to look for the one that this MPI sets. */
+/* Fails because a variable isn't set. If the name looks like a rank's, the error recommends %r. */
 static int rank_fail_unset(const struct rank_name *out, const char *name)
 {
 	const char *variable = rank_find_variable();
@@ -99,7 +99,7 @@ static int rank_fail_unset(const struct rank_name *out, const char *name)
 	                out->option, name, variable);
 }
 
-/* "{VARIABLE}" at *at: its value, and *at behind it. */
+/* Adds the value of "{VARIABLE}" at *at, and moves *at behind it. */
 static int rank_add_variable(struct rank_name *out, const char **at)
 {
 	char name[256];
@@ -119,7 +119,7 @@ static int rank_add_variable(struct rank_name *out, const char **at)
 	return PS_OK;
 }
 
-/* Adds what stands for the letter at *at, and moves *at behind it. */
+/* Adds the replacement of the letter at *at, and moves *at behind it. */
 static int rank_add_letter(struct rank_name *out, const char **at)
 {
 	char letter = *(*at)++;
@@ -165,7 +165,7 @@ static int rank_add_pattern(struct rank_name *out, const char *pattern)
 	return result;
 }
 
-/* The text goes, whatever the result. */
+/* Copies the text into *out if the result is PS_OK. Frees the text in any case. */
 static int rank_take(struct rank_name *name, int result, char **out)
 {
 	bool has_text = result == PS_OK && !name->text.failed;

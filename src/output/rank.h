@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of many runs this is. */
+/* The names of this host, rank and process in file names. */
 #ifndef PS_OUTPUT_RANK_H
 #define PS_OUTPUT_RANK_H
 
 const char *ps__rank_host(void);
-/* The number of the rank, if it was started by MPI; else NULL. */
+/* Returns the rank's number if MPI started the process; else NULL. */
 const char *ps__rank_number(void);
 
-/* The name of a file with what its patterns stand for: %r, %h, %p, %q{VARIABLE}, %%; for free().
- * PS_EINVAL, with the option's name; PS_ENOMEM. */
+/* Replaces %r, %h, %p, %q{VARIABLE} and %% in a file name. The caller frees *out. PS_EINVAL; the
+ * error names the option. PS_ENOMEM. */
 int ps__rank_expand(const char *option, const char *pattern, char **out);
-/* The same, but %p and %% stay: an absolute pattern for this process and those that it forks, which
- * depends neither on the environment nor on the folder any more. */
+/* Does the same, but keeps %p and %%. The result is an absolute pattern that this process and its
+ * children can expand later, whatever their environment and working folder are then. */
 int ps__rank_settle(const char *option, const char *pattern, char **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers that several output formats need of a report. */
+/* Questions about a report that several output formats ask. */
 #include "output/report.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ const char *ps__report_unit(const char *unit)
 
 bool ps__report_is_known(const struct ps_value *value)
 {
-	/* A lower bound of 0 says nothing about the count. */
+	/* A lower bound of 0 tells nothing about the count. */
 	if (value->status == PS_STATUS_INCOMPLETE)
 		return value->value != 0;
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that the exporters show: rows are components, columns are events.
- * ps_component_total for each cell would go over all event sets each time; here
- * each part is added once to all components above it.
+ * Makes the table that the exporters show: rows are components, columns are events. Calling
+ * ps_component_total for each cell would visit all event sets each time. Here each part is added
+ * once, then rows are summed up.
  */
 #include "output/table.h"
 
@@ -12,15 +12,16 @@
 
 #include <string.h>
 
-/* State that is needed only while the table is made. */
+/* State that is needed only while the table is being made. */
 struct builder {
 	struct ps__table table;
 	size_t *row_of_thread;             /* by index in the topology's array */
-	struct ps__recording **recordings; /* oldest first */
+	struct ps__recording **recordings; /* sorted, oldest first */
 	size_t recording_count;
-	struct ps_value *values; /* of the parts of one reading: for each history all columns */
-	size_t *threads;         /* their Threads, by index in the topology's array */
-	size_t *rows;            /* and the rows where they belong, column by column */
+	struct ps_value *values; /* the values of one reading: for each part all columns */
+	size_t *threads;         /* for each part: index of its Thread in the topology's array */
+	size_t *rows;            /* for each part: the row that it is added to, in the current
+	                          * column */
 };
 
 struct row_maker {
@@ -57,7 +58,7 @@ static int table_count_row(struct ps_component *component, void *context)
 int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_t **row_of_thread)
 {
 	struct ps_topology *topology = root->topology;
-	size_t threads = topology->thread_count + 1, rows = 1; /* one more for the unknown Thread */
+	size_t threads = topology->thread_count + 1, rows = 1; /* plus the unknown Thread */
 
 	ps_component_for_each(root, table_count_row, &rows);
 	table->topology = topology;
@@ -74,7 +75,8 @@ int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_
 	return PS_OK;
 }
 
-/* A timestamp's table shows only recordings that have a reading with this timestamp. */
+/* True if the table shows the recording. A table with a timestamp shows only recordings that have a
+ * reading with it. */
 static bool table_shows(const struct ps__table *table, const struct ps__recording *recording)
 {
 	struct ps__range whole = ps__component_range(table->topology->root);
@@ -84,7 +86,7 @@ static bool table_shows(const struct ps__table *table, const struct ps__recordin
 	       ps__recording_sum_at(recording, 0, whole, table->timestamp, &value) > 0;
 }
 
-/* The list has the newest first; a table reads better from the oldest on. */
+/* Lists the recordings, oldest first. The topology's list has the newest first. */
 static int table_list_recordings(struct builder *builder)
 {
 	struct ps__recording *newest = ps__recording_first(builder->table.topology);
@@ -181,8 +183,8 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
 }
 
-/* The columns of the row that belongs to the reading; that of the recording's
- * latest one can be the newest row only. */
+/* Copies the columns of the history's row that belongs to the reading. Returns false if there is
+ * none. The latest reading can only be in the newest row. */
 static bool table_take_part(const struct ps__history *history, uint64_t timestamp, bool is_latest,
                             struct ps_value *values)
 {
@@ -199,7 +201,7 @@ static bool table_take_part(const struct ps__history *history, uint64_t timestam
 	return true;
 }
 
-/* Copies all parts of a recording's reading; how many there are. */
+/* Copies all parts of a recording's reading. *out is their number. */
 static int table_take_parts(struct builder *builder, const struct ps__recording *recording,
                             size_t *out)
 {
@@ -238,8 +240,8 @@ static bool table_contains(const struct ps_component *outer, const struct ps_com
 	           outer->first_thread + outer->thread_count;
 }
 
-/* The lowest row that holds all of what one count of a scope covers, as seen
- * from a Thread; PS__TABLE_NO_ROW if none does. */
+/* Returns the lowest row that contains everything one count of this scope covers, for a count on
+ * this Thread; PS__TABLE_NO_ROW if none does. */
 static size_t table_row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
 {
 	const struct ps__table *table = &builder->table;
@@ -254,7 +256,7 @@ static size_t table_row_of(const struct builder *builder, size_t thread, enum ps
 	return table_contains(table->rows[row].component, covered) ? row : PS__TABLE_NO_ROW;
 }
 
-/* An event of a hardware thread: what several sets counted adds up. */
+/* Adds an event whose scope is a hardware thread: the counts of several sets are summed. */
 static void table_add_narrow(struct builder *builder, const struct ps__recording *recording,
                              size_t parts, size_t column, size_t event)
 {
@@ -268,8 +270,7 @@ static void table_add_narrow(struct builder *builder, const struct ps__recording
 	}
 }
 
-/* Adds up the parts that belong in the row of the first one; they are then done
- * with. */
+/* Adds up the parts that belong to the first part's row, and marks them as done. */
 static struct ps_value table_take_sum(struct builder *builder,
                                       const struct ps__recording *recording, size_t parts,
                                       size_t first, size_t column)
@@ -287,8 +288,8 @@ static struct ps_value table_take_sum(struct builder *builder,
 	return sum;
 }
 
-/* An event of a wider scope: counts of one package are the same count in all
- * sets, of which the newest is taken. */
+/* Adds an event of a wider scope, such as a package. All sets see the same count there, so the
+ * newest one is taken instead of a sum. */
 static void table_add_wide(struct builder *builder, const struct ps__recording *recording,
                            size_t parts, size_t column, size_t event)
 {
@@ -342,7 +343,7 @@ static int table_build(struct builder *builder, struct ps_component *root)
 	return code;
 }
 
-/* Makes one row the only one. */
+/* Keeps only the component's row, as the first one. */
 static void table_keep_row(struct ps__table *table, const struct ps_component *component)
 {
 	size_t row = 0;
@@ -366,8 +367,8 @@ int ps__table_create_at(struct ps__table *out, struct ps_component *root,
                         const char *const *metrics, size_t metric_count, uint64_t timestamp)
 {
 	struct builder builder = {.table = {.topology = root->topology, .timestamp = timestamp}};
-	/* What is local to a NUMA node isn't below it: it's found by way of its
-	 * parent. */
+	/* The hardware threads of a NUMA node aren't below it in the tree, so the table of its
+	 * parent is made, and the node's row is kept. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;
 	int code = ps__table_find_metrics(&builder.table, metrics, metric_count);
 	if (code == PS_OK)

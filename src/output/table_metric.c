@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metrics in the table: for each the sums of its events, which stand in columns
- * of their own as they may be of fewer event sets than the events' totals.
+ * Metrics in the table. The operands of each metric have columns of their own: they may come from
+ * fewer event sets than the events' totals.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -95,7 +95,8 @@ void ps__table_sum_wholes(struct ps__table *table)
 	}
 }
 
-/* A component where the tasks never were has no ratio to 0. */
+/* True if all operands are known 0s because nothing ran on the component: it then has no ratio. For
+ * a share: true if the whole is unknown. */
 static bool table_metric_is_absent(const struct ps__table *table, size_t row,
                                    const struct ps__table_metric *metric)
 {

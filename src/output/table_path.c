@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of one path: what was counted there takes the place of the readings. */
+/* The table of one path: it shows the path's counts instead of readings. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/table.h"
@@ -11,7 +11,7 @@ static int table_path_add_columns(struct ps__table *table, const struct ps_event
 {
 	size_t events = ps_eventset_event_count(model);
 
-	/* A metric whose events aren't counted has a column without counts. */
+	/* The last column has no counts; it serves metrics whose events weren't counted. */
 	table->columns = ps__os_calloc(events + 1, sizeof *table->columns);
 	if (!table->columns)
 		return PS_ENOMEM;
@@ -41,7 +41,8 @@ static void table_path_add_own(struct ps__table *table, const size_t *row_of_thr
 	}
 }
 
-/* A share is of what all paths have on the whole machine. */
+/* Finds the metrics' operands. The whole of a share is the sum of all paths on the whole
+ * machine. */
 static void table_path_find_metrics(struct ps__table *table, const struct ps_path *path)
 {
 	const struct ps_paths *paths = path->paths;

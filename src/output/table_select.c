@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows of a table are shown: those of some types of component, with or
- * without those where nothing was counted. */
+/* Selects the rows that are shown: some types of components, with or without those where nothing
+ * was counted. */
 #include "base/error.h"
 #include "output/table.h"
 
@@ -40,8 +40,8 @@ static bool table_is_asked_for(const struct ps__table_view *view, int level,
 	return component->type != PS_COMPONENT_CACHE || !level || component->cache_level == level;
 }
 
-/* What was counted on the unknown Thread is part of the Machine's sum: it is
- * never left out. */
+/* True if the row is kept. The unknown Thread is kept if it has counts, because they are part of
+ * the Machine's sum. */
 static bool table_is_shown(struct ps__table *table, const struct ps__table_view *view, int level,
                            size_t row)
 {
@@ -59,8 +59,7 @@ static bool table_is_shown(struct ps__table *table, const struct ps__table_view 
 	return false;
 }
 
-/* Decides of each row whether it stays, where it goes, and under which one it
- * then is. */
+/* Decides which rows stay, and sets their new index, depth and parent. */
 static void table_place_rows(struct ps__table *table, const struct ps__table_view *view)
 {
 	int level =

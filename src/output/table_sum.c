@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sums of a table: each Thread's counts are added to all components above it. And where all
- * parts are known to be in their place, a component without one has the count 0.
+ * Sums up a table: each Thread's counts are added to all components above it. If it is known where
+ * all counts are, a component without counts gets a known 0.
  */
 #include "output/known.h"
 #include "output/table.h"
@@ -17,7 +17,7 @@ static void table_merge_into_parent(struct ps__table *table, size_t row, size_t 
 		ps__value_merge(&parent->value, &parent->parts, &cell->value);
 }
 
-/* Adds all up, from the last row to the first: parents come before their
+/* Adds rows to their parents, from the last row to the first. Parents come before their
  * children. */
 static void table_add_up(struct ps__table *table, size_t event)
 {
@@ -28,8 +28,9 @@ static void table_add_up(struct ps__table *table, size_t event)
 		if (component->type != PS_COMPONENT_NUMA && component != unknown)
 			table_merge_into_parent(table, row, event);
 	}
-	/* A NUMA node's Threads are its parent's; only the Machine has the
-	 * unknown one besides. */
+	/* A NUMA node has the hardware threads of its parent, so it gets a copy of the parent's
+	 * sum. The unknown Thread is added to the Machine only afterwards: it belongs to no NUMA
+	 * node. */
 	for (size_t row = 1; row < table->row_count; row++) {
 		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
 			*ps__table_cell(table, row, event) =
@@ -44,7 +45,8 @@ bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column
 	const struct ps__cell *cell = ps__table_cell(table, row, column);
 	const struct ps_topology *topology = table->topology;
 	size_t last = table->row_count - 1;
-	/* Below another first row the tree's unknown Thread is not in the table. */
+	/* If the first row isn't the Machine, the table lacks the unknown Thread, which may have
+	 * counts. */
 	bool has_elsewhere = table->rows[0].component != topology->root ||
 	                     (table->rows[last].component == topology->unknown &&
 	                      ps__table_cell(table, last, column)->parts > 0);
@@ -53,7 +55,7 @@ bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column
 	       ps__known_is_share(&cell->value, table->rows[row].component, has_elsewhere);
 }
 
-/* What was counted has never been in the components without a part: their count is 0. */
+/* Gives components without a part a known 0, if it is known where all counts are. */
 static void table_fill_absent(struct ps__table *table, size_t column)
 {
 	const struct ps__cell *sum = ps__table_cell(table, 0, column);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree with its counters, as text: a line for each component, a column for
- * each event and metric, and at the end of the line how the numbers are known.
- * What is wider than the screen goes on in a second block of lines. What
- * nothing was counted in is left out.
+ * The tree with its counters, as text: a line for each component, a column for each event and
+ * metric, and at the end of the line how the numbers are known. Columns that don't fit on the
+ * screen are left out, and so are components where nothing was counted.
  */
 #include "output/text.h"
 
@@ -17,7 +16,8 @@
 
 #define ALL_FLAGS ((unsigned)(PS_PRINT_RAW << 1) - 1)
 
-/* Not where the program asked for a file's tree: it knows. */
+/* Tells where the tree comes from if it isn't this machine's, unless the program asked for it
+ * itself. */
 static void text_add_origin(const struct ps__text *text, struct ps__buffer *lines)
 {
 	const struct ps_topology *topology = text->table.topology;
@@ -26,8 +26,8 @@ static void text_add_origin(const struct ps__text *text, struct ps__buffer *line
 		ps__buffer_add(lines, "The tree is not this machine's: %s\n", topology->origin);
 }
 
-/* The metrics that the command's user chose, and of which no line has a number. Their events are
- * counted. */
+/* Names the metrics that the command's user chose and that have no number in any line, although
+ * their events are counted. */
 static void text_add_unknown(const struct ps__text *text, struct ps__buffer *lines)
 {
 	const struct ps__grid_column *columns = text->grid.columns + text->grid.first_derived;
@@ -40,12 +40,13 @@ static void text_add_unknown(const struct ps__text *text, struct ps__buffer *lin
 	}
 }
 
-/* Explains the signs and words of the table, and names what is not shown. */
+/* Explains the table's signs and words, and names what is not shown. */
 static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool is_report)
 {
 	size_t left_out = text->table.left_out;
 
-	/* A report's last lines say what exact counts are worth; a command has ended. */
+	/* A report has no need of these words: its last lines describe exact counts, and its
+	 * command has ended. */
 	if (is_report) {
 		text->known.attributions &= ~(1u << PS_ATTRIBUTION_EXACT);
 		text->known.flags &= ~(uint32_t)PS_VALUE_ENDED;
@@ -66,7 +67,7 @@ static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool i
 		ps__buffer_add(lines, "%zu component%s without a count %s not shown%s.\n", left_out,
 		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are",
 		               is_report ? ": --idle shows them" : "");
-	/* A report's last lines have it. */
+	/* A report tells the origin in its last lines. */
 	if (!is_report)
 		text_add_origin(text, lines);
 }
@@ -87,7 +88,8 @@ static void text_add_legend(struct ps__text *text)
 	ps__buffer_clear(&lines);
 }
 
-/* A metric that the user asked for stays; of those that come by themselves the IPC, the first one.
+/* Returns the number of metrics that are left out last: all that the user chose; else only IPC, the
+ * first one.
  */
 static size_t text_kept_metrics(const struct ps__text *text)
 {
@@ -178,8 +180,7 @@ static int text_add(struct ps__text *text)
 	return code;
 }
 
-/* The table is given back, with fewer rows: text is only its place while it's
- * printed. */
+/* text works on copies of the table and the buffer; they are copied back at the end. */
 int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
                        struct ps__buffer *buffer, struct ps__buffer *left_out)
 {
@@ -225,7 +226,7 @@ static int text_print(struct ps_component *root, const struct ps_print_options *
 	return code;
 }
 
-/* The struct ended here before it had a timestamp. */
+/* Size of the options before they had a timestamp. */
 #define LEAST_OPTIONS (offsetof(struct ps_print_options, metric_count) + sizeof(size_t))
 
 static int text_check(struct ps_print_options *out, const struct ps_print_options *options,

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tree without counts as text. Its first line tells how many components of each type there are.
- * "4 L3 0-3 (32 MiB each)" are components that are alike, and "2 in each: CPUs 0-7" those below
- * them. A line that the screen has no room for goes on below.
+ * A tree without counts as text. The first line tells the number of components of each type. "4 L3
+ * 0-3 (32 MiB each)" describes components that are alike; "2 in each: CPUs 0-7" describes what is
+ * below them. A line that is too long is continued on the next one.
  */
 #include "output/label.h"
 #include "output/text.h"
 
 #include <string.h>
 
-#define MOST_LINES 22 /* a terminal of 24, less the command and the prompt */
-#define INDENT     2  /* of further lines */
+#define MOST_LINES 22 /* a terminal's 24 lines, less two for the command and the prompt */
+#define INDENT     2  /* of continued lines */
 
 struct alike_line {
 	struct ps__text *text;
 	size_t line;
 	struct ps__buffer tree; /* all lines so far */
-	struct ps__buffer part; /* the next words, which stay together */
-	size_t used;            /* columns of the screen */
+	struct ps__buffer part; /* the next words, which are kept on one line if possible */
+	size_t used;            /* columns used in the current line */
 };
 
 static size_t alike_indent(const struct ps__text *text, size_t line)
@@ -60,8 +60,8 @@ static size_t alike_cut(const char *text, size_t room)
 	return cut ? cut : all;
 }
 
-/* Adds the part behind a separator, on a further line if there is no room. A list of numbers that
- * no line has room for goes on below. */
+/* Adds the part after a separator, on a new line if it doesn't fit. A list of numbers that fits on
+ * no line is split at commas. */
 static void alike_add_part(struct alike_line *out, const char *separator)
 {
 	size_t width = out->text->options.width ? out->text->options.width : SIZE_MAX;
@@ -86,7 +86,8 @@ static void alike_add_part(struct alike_line *out, const char *separator)
 	ps__buffer_restart(&out->part);
 }
 
-/* The numbers of the components that stand so many rows behind those that share the line. */
+/* Finds the numbers of the components whose rows come at a fixed distance behind each row that
+ * shares the line. Returns how many there are. */
 static size_t alike_find_numbers(const struct alike_line *out, size_t behind)
 {
 	const struct ps__text *text = out->text;
@@ -101,8 +102,8 @@ static size_t alike_find_numbers(const struct alike_line *out, size_t behind)
 	return count;
 }
 
-/* "0,16; 1,17; ..": those of the first two components, unless each one's hardware threads have
- * numbers in sequence. */
+/* Adds " (0,16; 1,17; ..)": the numbers in the first two components of the line above. Adds nothing
+ * if the hardware threads of each component have consecutive numbers. */
 static void alike_add_first_numbers(const struct alike_line *out, size_t count,
                                     struct ps__buffer *first)
 {
@@ -123,7 +124,7 @@ static void alike_add_first_numbers(const struct alike_line *out, size_t count,
 	ps__buffer_add(first, count > 2 * each ? "; ..)" : ")");
 }
 
-/* "CPUs 0-31 (0,16; 1,17; ..)" */
+/* Adds "CPUs 0-31 (0,16; 1,17; ..)". */
 static void alike_add_many(struct alike_line *out, const struct ps_component *component,
                            size_t count, bool tells_first)
 {
@@ -159,7 +160,7 @@ static void alike_add_row(struct alike_line *out, size_t row)
 	alike_add_part(out, separator);
 }
 
-/* The components of a chain, each before the memory beside it. */
+/* Adds the components of a chain, each followed by the memory beside it. */
 static void alike_add_chain(struct alike_line *out)
 {
 	struct ps__text *text = out->text;
@@ -184,7 +185,7 @@ static void alike_add_chain(struct alike_line *out)
 	alike_add_part(out, " + ");
 }
 
-/* In the order of the summary; caches are told apart by their level. */
+/* The order of the summary. Each cache level is a type of its own. */
 static const struct alike_type {
 	enum ps_component_type type;
 	int cache_level;
@@ -195,7 +196,7 @@ static const struct alike_type {
     {PS_COMPONENT_CORE, 0},    {PS_COMPONENT_THREAD, 0},
 };
 
-/* "Machine: 2 packages, 2 NUMA nodes, ..." */
+/* Adds "Machine: 2 packages, 2 NUMA nodes, ...". */
 static void alike_add_summary(struct alike_line *out)
 {
 	const struct ps__table *table = &out->text->table;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cell of the text output: a label behind its branches, a number, a heading, how it is known. */
+/* The cells of the text output: labels, numbers, headings, and how the numbers are known. */
 #include "output/text.h"
 
 #include "output/label.h"
@@ -21,13 +21,13 @@ static void text_set_heading(struct ps__text *text, size_t column)
 	ps__buffer_restart(&text->cell);
 }
 
-/* An event that wasn't counted below the first row has no column. */
+/* True if the first row has a count of the event; else its column isn't shown. */
 static bool text_has_event(const struct ps__text *text, size_t event)
 {
 	return ps__table_cell(&text->table, 0, event)->parts > 0;
 }
 
-/* Times with an SI prefix bear their unit in each cell. */
+/* Times with an SI prefix have their unit in each cell, so their heading has none. */
 void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
@@ -62,7 +62,7 @@ static void text_set_number(struct ps__text *text, size_t line, size_t column, s
 	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
 }
 
-/* "2.130k +- 0.3%": the deviation of one of the runs. */
+/* Adds the standard deviation of one run in percent of the mean: "2.130k +- 0.3%". */
 static void text_add_deviation(struct ps__text *text, const struct ps__cell *cell)
 {
 	double percent = ps__spread_percent(cell->spread);
@@ -88,7 +88,7 @@ static void text_add_number(struct ps__buffer *out, const struct ps__cell *cell,
 		ps__known_add_value(out, &cell->value, look);
 }
 
-/* "1.200M..1.400M": from the least to the most of the hardware threads that share a line. */
+/* Adds the range of the numbers of the rows that share a line: "1.200M..1.400M". */
 static void text_add_range(struct ps__text *text, size_t line, size_t event,
                            const struct ps__look *look)
 {
@@ -115,8 +115,8 @@ static void text_add_range(struct ps__text *text, size_t line, size_t event,
 	ps__buffer_clear(&end);
 }
 
-/* A count of a whole package isn't missing in its cores, whether anything was counted there or
- * not. */
+/* Shows "-" for a missing count. A count of a whole package isn't missing in its cores, whether
+ * anything was counted there or not. */
 static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 {
 	const struct ps__row *row = &text->table.rows[text->lines.lines[line].row];
@@ -145,7 +145,7 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 		text_set_nothing(text, line, event);
 		return;
 	}
-	/* Sums have no words of their own, but this one happens to sums. */
+	/* Sums get no words of their own, but the legend explains saturated ones. */
 	text->known.flags |= cell->value.flags & PS_VALUE_SATURATED;
 	ps__buffer_restart(&text->cell);
 	if (about->alike)
@@ -160,7 +160,8 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	                    : strlen(ps__known_mark(cell->value.status, cell->value.flags, &look)));
 }
 
-/* The least and the most of the rows of a line; false if none has it. */
+/* Finds the smallest and the largest value of a metric in the rows of a line. Returns false if no
+ * row has one. */
 static bool text_find_metric(const struct ps__text *text, size_t line, size_t metric,
                              struct ps_metric_value *least, struct ps_metric_value *most)
 {
@@ -184,7 +185,7 @@ static bool text_find_metric(const struct ps__text *text, size_t line, size_t me
 	return true;
 }
 
-/* Metrics' estimates and what of them is unknown is explained below, too. */
+/* Shows a metric; the legend explains whether it is estimated or unknown. */
 static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 {
 	struct ps__look look = text_look(text, text->table.metrics[metric].ask.metric->unit, 1);
@@ -209,8 +210,8 @@ static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 	ps__buffer_clear(&end);
 }
 
-/* Is this number shown in no line below it? A NUMA node's is its parent's. In a
- * choice of lines each says it. */
+/* True if no line below shows this number in more detail. A NUMA node repeats its parent's number,
+ * so it isn't lowest. If the lines show only some types, or are flat, every line is. */
 static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event)
 {
 	const struct ps__table *table = &text->table;
@@ -247,7 +248,7 @@ static void text_note_row(struct ps__text *text, size_t row, struct ps__known *k
 	}
 }
 
-/* How the numbers of a line are known: of those that are shown in no line below. */
+/* Sets the words of a line. They describe only numbers that no line below shows in more detail. */
 static void text_set_known(struct ps__text *text, size_t line)
 {
 	const struct ps__line *about = &text->lines.lines[line];

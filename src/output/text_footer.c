@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last lines below a printed tree: is every count in a part, and what did
- * measuring cost? */
+/* The last lines below a printed tree: the residual, and the cost of measuring. */
 #include "output/label.h"
 #include "output/text.h"
 #include "store/recording.h"
@@ -17,13 +16,13 @@ static int64_t footer_residual_of(const struct ps__recording *recording, const c
 	return 0;
 }
 
-/* The sets that have readings in the tree. */
+/* Numbers of the sets that have readings in the tree. */
 struct footer_sets {
 	size_t checked;
-	size_t others; /* that were not */
+	size_t others; /* sets that were not checked */
 };
 
-/* The sum over all sets that were checked. */
+/* Sums up an event's residual over all sets that were checked. */
 static struct footer_sets footer_sum_residual(const struct ps_topology *topology, const char *event,
                                               int64_t *out)
 {

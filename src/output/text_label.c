@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands at the beginning of a line of the printed tree: branches, and the names of the
- * components whose counts it has. "A + B" are components with the same counts: all that A has was
- * counted in B.
+ * The beginning of a line of the printed tree: branches, and the names of the components whose
+ * counts it shows. "A + B" are components with the same counts: all that A counted was counted in
+ * B.
  */
 #include "output/label.h"
 #include "output/text.h"
@@ -29,7 +29,7 @@ static void label_add_to_chain(struct label_chain *chain, const struct ps_compon
 	chain->component[chain->count++] = component;
 }
 
-/* The components of a line, the outermost first, each before the memory beside it. */
+/* Lists the components of a line, outermost first, each followed by the memory beside it. */
 static void label_find_chain(const struct ps__text *text, const struct ps__line *line,
                              struct label_chain *chain)
 {
@@ -49,7 +49,7 @@ static void label_find_chain(const struct ps__text *text, const struct ps__line 
 	}
 }
 
-/* Without some of them, before the last one. */
+/* Adds the names without some of those before the last one; without is their number. */
 static void label_add_names(struct ps__buffer *buffer, const struct label_chain *chain,
                             size_t without, bool details)
 {
@@ -64,8 +64,8 @@ static void label_add_names(struct ps__buffer *buffer, const struct label_chain 
 	}
 }
 
-/* As many names as there is room for; the first and the last in any case. Chosen types have all
- * their names. */
+/* Adds as many names as fit, but at least the first and the last. If the user chose types, all
+ * names are added. */
 static void label_add_chain(struct ps__text *text, const struct ps__line *line, bool details)
 {
 	struct label_chain chain = {0};
@@ -84,7 +84,7 @@ static void label_add_chain(struct ps__text *text, const struct ps__line *line, 
 	ps__buffer_clear(&names);
 }
 
-/* "24 CPUs 0-11,24-35, each"; without the list if that is too long. */
+/* Adds "24 CPUs 0-11,24-35, each"; the list is left out if it is too long. */
 static void label_add_alike(struct ps__text *text, size_t line)
 {
 	struct ps__buffer list = {0};

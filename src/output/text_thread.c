@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints all parts that one Thread component holds: event by event, oldest
- * first. */
+/* Prints all parts that one Thread component has: event by event, oldest first. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/buffer.h"
@@ -11,7 +10,7 @@
 #include <inttypes.h>
 #include <perfsage/thread.h>
 
-/* An upper bound of the number of parts of an event. */
+/* Returns an upper bound of the number of an event's parts. */
 static size_t text_thread_count_parts(const struct ps_thread *thread, const char *event)
 {
 	size_t count = 0;
@@ -25,8 +24,8 @@ static size_t text_thread_count_parts(const struct ps_thread *thread, const char
 	return count;
 }
 
-/* All parts of an event. A set that is counting may add some while we look:
- * then look again. */
+/* Fetches all parts of an event. A counting set may add parts meanwhile, so that the array is too
+ * small: it then tries again. */
 static int text_thread_fetch(const struct ps_thread *thread, const char *event,
                              struct ps_value **out, size_t *count)
 {
@@ -46,7 +45,7 @@ static int text_thread_fetch(const struct ps_thread *thread, const char *event,
 	}
 }
 
-/* The unit of an event, from the newest set that counted it here. */
+/* Returns the notation of an event, from the newest set that counted it on this Thread. */
 static struct ps__look text_thread_look_of(const struct ps_thread *thread, const char *event)
 {
 	for (const struct ps__history *history = ps__thread_first_history(thread); history;

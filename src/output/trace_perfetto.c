@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Perfetto's traces: a trace is a message of packets, and each packet stands for itself. */
+/* Perfetto's traces: a trace is a message of packets, and each packet can be read alone. */
 #include "output/trace.h"
 
 #include "base/printable.h"
 
 #include <string.h>
 
-/* The numbers of the schema's fields, in perfetto/trace/trace_packet.proto and track_event/. */
+/* Numbers of fields in Perfetto's schema, perfetto/trace/trace_packet.proto and track_event/. */
 enum {
 	TRACE_PACKET = 1,
 
@@ -92,7 +92,7 @@ static void trace_add_real(struct ps__buffer *out, unsigned field, double number
 	ps__buffer_add_bytes(out, bytes, sizeof bytes);
 }
 
-/* Begins what has a length in front; returns where its bytes begin. */
+/* Begins a field whose length comes first. Returns the offset of its content. */
 static size_t trace_open(struct ps__buffer *out, unsigned field)
 {
 	trace_add_varint(out, field << 3 | WIRE_BYTES);
@@ -100,7 +100,8 @@ static size_t trace_open(struct ps__buffer *out, unsigned field)
 	return out->length;
 }
 
-/* Most lengths fit into the one byte that was left for them. */
+/* Ends the field and writes its length. One byte was reserved, which is enough for most lengths;
+ * for a longer one the content is moved. */
 static void trace_close(struct ps__buffer *out, size_t start)
 {
 	unsigned char bytes[MOST_VARINT_BYTES];
@@ -116,7 +117,7 @@ static void trace_close(struct ps__buffer *out, size_t start)
 	memcpy(out->text + start - 1, bytes, more + 1);
 }
 
-/* Strings of the schema are UTF-8. */
+/* Adds a string as UTF-8, which the schema requires. Other bytes become U+FFFD. */
 static void trace_add_text(struct ps__buffer *out, unsigned field, const char *text)
 {
 	size_t start = trace_open(out, field);
@@ -133,7 +134,8 @@ static void trace_add_text(struct ps__buffer *out, unsigned field, const char *t
 	trace_close(out, start);
 }
 
-/* All packets are of one sequence, whose first one says that it depends on none before. */
+/* Begins a packet. All packets belong to one sequence; a flag in the first one says that the reader
+ * needs no earlier packets. */
 static size_t trace_open_packet(struct ps__trace *trace)
 {
 	size_t start = trace_open(trace->out, TRACE_PACKET);
@@ -144,7 +146,8 @@ static size_t trace_open_packet(struct ps__trace *trace)
 	return start;
 }
 
-/* Units of the schema: TIME_NS, COUNT and SIZE_BYTES. The name tells any other. */
+/* Returns the schema's unit: TIME_NS, SIZE_BYTES or COUNT; 0 for any other unit, which the track's
+ * name tells. */
 static unsigned trace_unit(const char *unit)
 {
 	if (strcmp(unit, "ns") == 0)
@@ -183,7 +186,7 @@ static uint64_t perfetto_add_track(struct ps__trace *trace, const struct ps__tra
 	trace_add_number(trace->out, TRACK_UUID, number);
 	if (track->parent)
 		trace_add_number(trace->out, TRACK_PARENT, track->parent);
-	/* A viewer takes the names of the others from the process and the thread. */
+	/* For other tracks viewers use the names of the process and the thread. */
 	if (track->kind == PS__TRACE_GROUP || track->kind == PS__TRACE_COUNTER)
 		trace_add_text(trace->out, TRACK_NAME, track->name);
 	trace_add_kind(trace->out, track);
@@ -206,7 +209,7 @@ static void trace_add_argument(struct ps__buffer *out, const struct ps__trace_ar
 	trace_close(out, start);
 }
 
-/* A packet with an event; what the event has besides goes between this and trace_end_event. */
+/* An open packet with an event. Further fields of the event are added before trace_end_event. */
 struct open_event {
 	size_t packet, event;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Visits of regions that take long, as records of a log. A thread has a stream, whose points are
- * the thread's totals: at the end of a visit they are the sums over its paths, so no boundary does
- * more for them. At its beginning they were less by what was counted in the visit.
+ * Visits of regions that take long, as records of a log. Each thread has a stream of its totals. At
+ * the end of a visit, the totals are the sums over the thread's paths, so entering and leaving
+ * regions cost nothing more. The totals at the visit's beginning are computed by subtracting what
+ * was counted in the visit.
  */
 #include "base/error.h"
 #include "base/identity.h"
@@ -39,12 +40,13 @@ static const struct ps_log_type type = {.size = sizeof type,
                                         .fields = fields,
                                         .field_count = 5};
 
-/* A thread has one. */
+/* One per thread. */
 struct stream {
 	struct ps__visit_stream base;
 	struct ps_log_stream *records;
-	size_t part_count;      /* parts of the set that are known here */
-	struct ps__links parts; /* from a history and itself to its number among them, from 1 on */
+	size_t part_count;      /* number of the set's parts that are in parts */
+	struct ps__links parts; /* maps a history (used as both keys) to its part's number, from 1
+	                         * on */
 };
 
 static void visit_log_end(struct ps__visit_stream *base)
@@ -67,7 +69,7 @@ static bool visit_log_write(void *context, struct ps__member *member,
 static const struct ps__visit_writer visit_log_writer = {
     .write = visit_log_write, .end = visit_log_end, .release = visit_log_release};
 
-/* NULL if it can't be made. */
+/* Returns the thread's stream for this log; makes it if needed. NULL if that fails. */
 static struct stream *visit_log_stream(struct ps__member *member, struct ps_log *log)
 {
 	struct stream *stream;
@@ -89,7 +91,7 @@ static struct stream *visit_log_stream(struct ps__member *member, struct ps_log 
 	return stream;
 }
 
-/* The set meets more hardware threads as time goes by. */
+/* Adds parts that are new in the set: it meets more hardware threads as time goes by. */
 static bool visit_log_find_parts(struct stream *stream)
 {
 	const struct ps__history *history;
@@ -103,7 +105,8 @@ static bool visit_log_find_parts(struct stream *stream)
 	return true;
 }
 
-/* Adds the counts of a path, or subtracts them. False if the set has no such part. */
+/* Adds the counts of a path to a snapshot, or subtracts them if is_less. Returns false if the path
+ * was counted on a part that parts doesn't have. */
 static bool visit_log_add(const struct stream *stream, struct ps_snapshot *snapshot,
                           const struct ps__node *node, bool is_less)
 {
@@ -147,7 +150,8 @@ static bool visit_log_fill(struct stream *stream, const struct ps__member *membe
 	return visit_log_add(stream, entered, visit->counts, true);
 }
 
-/* At most so many bytes; a name that has more ends with "...". */
+/* Copies a name of at most most_bytes bytes; a longer one is cut and ends with "...". Returns the
+ * copy's length. */
 static size_t visit_log_cut(const char *name, size_t most_bytes, char *out)
 {
 	size_t length = strlen(name);
@@ -156,7 +160,7 @@ static size_t visit_log_cut(const char *name, size_t most_bytes, char *out)
 		memcpy(out, name, length + 1);
 		return length;
 	}
-	/* Not in the midst of a character. */
+	/* Don't cut inside a UTF-8 character. */
 	for (length = most_bytes - 3; length > 0 && (name[length] & 0xc0) == 0x80; length--)
 		;
 	memcpy(out, name, length);
@@ -164,7 +168,8 @@ static size_t visit_log_cut(const char *name, size_t most_bytes, char *out)
 	return length + 3;
 }
 
-/* "outer/inner"; ".../inner" where there is no room for all. Returns where it begins. */
+/* Writes "outer/inner", or ".../inner" if not all of it fits. Returns the text's beginning in
+ * out. */
 static const char *visit_log_name_path(const struct ps__member *member, size_t depth,
                                        char out[PS_LOG_TEXT_BYTES + 1])
 {
@@ -191,7 +196,8 @@ static const char *visit_log_name_path(const struct ps__member *member, size_t d
 	return start;
 }
 
-/* A visit stands for so many: it was chosen, and so were those around it. */
+/* Returns how many visits this one stands for: the product of the sampling rates of its region and
+ * those around it. */
 static uint64_t visit_log_one_in(const struct ps__member *member, size_t depth)
 {
 	uint64_t product = 1;

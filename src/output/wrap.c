@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folds sentences: on a terminal a character may take no column, one or two. */
+/* Wraps sentences. A character may take no column, one or two. */
 #include "output/wrap.h"
 
 #include <string.h>
 
-#define NARROWEST 20 /* columns of a line's rest; else further lines begin at the left */
+#define NARROWEST 20 /* if the indent leaves fewer columns, further lines are not indented */
 
 static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t bytes,
                           enum ps__charset charset)
@@ -17,8 +17,8 @@ static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t by
 	}
 }
 
-/* The bytes of the quotation, or of the words with single blanks between them, that the text
- * begins with. */
+/* Returns the length of the quotation, or of the words with single blanks between them, at the
+ * beginning of the text; 0 if they may be split. */
 static size_t wrap_kept_bytes(const char *text, const struct ps__wrap *wrap)
 {
 	const char *end = NULL;
@@ -32,7 +32,8 @@ static size_t wrap_kept_bytes(const char *text, const struct ps__wrap *wrap)
 	return wrap->keeps_pairs ? strlen(text) : 0;
 }
 
-/* The bytes of the word that the text begins with, which may be several that have room. */
+/* Returns the length of the next word, or of several words that are kept on one line if they
+ * fit. */
 static size_t wrap_word_bytes(const char *text, const struct ps__wrap *wrap)
 {
 	size_t bytes = strcspn(text, " "), kept = wrap_kept_bytes(text, wrap);
@@ -42,7 +43,7 @@ static size_t wrap_word_bytes(const char *text, const struct ps__wrap *wrap)
 	return kept > bytes && has_room ? kept : bytes;
 }
 
-/* Where a further line begins that has a word of so many columns. */
+/* Returns the column where a further line begins. columns: width of its first word. */
 static size_t wrap_indent(const struct ps__wrap *wrap, size_t columns, size_t width)
 {
 	if (wrap->indent + columns <= width)
@@ -50,7 +51,7 @@ static size_t wrap_indent(const struct ps__wrap *wrap, size_t columns, size_t wi
 	return columns < width ? width - columns : 0;
 }
 
-/* A line that has nothing but blanks is used for the next one. */
+/* Ends the line. A line with nothing but blanks is kept for the next word. */
 static void wrap_end_line(struct ps__buffer *buffer, bool is_command)
 {
 	ps__buffer_trim(buffer);
