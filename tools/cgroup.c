@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group for a command. It limits nothing: it is a name for the
- * command's tasks, by which the kernel counts them on each CPU.
+ * A control group for a command. It sets no limits: the kernel counts the command's tasks on each
+ * CPU by their group.
  */
 #include "tools/cgroup.h"
 
@@ -24,14 +24,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX      "perfsage-" /* before perfsage's pid */
-#define MOST_TRIES  200         /* a task that ends keeps its group for some time */
+#define PREFIX      "perfsage-" /* followed by perfsage's pid */
+#define MOST_TRIES  200         /* a task that ends stays in its group for a short time */
 #define RETRY_NS    1000000
 #define MOST_BYTES  65536
 #define FOLDER_MODE 0755
 #define MOST_OPEN   16 /* descriptors */
 
-/* Moves a process there. 0, or an errno. */
+/* Moves a process into the group. Returns 0 or an errno. */
 static int cgroup_move(const char *folder, const char *pid)
 {
 	char *path = tool_file_path(folder, "cgroup.procs");
@@ -56,8 +56,8 @@ static int cgroup_remove_one(const char *path, const struct stat *status, int ty
 	return 0;
 }
 
-/* With the groups that the command made in it; the kernel refuses those in which something runs.
- * 0, or an errno. */
+/* Removes a group and the groups that the command made inside it. The kernel refuses to remove
+ * groups with tasks. Returns 0 or an errno. */
 static int cgroup_remove(const char *folder)
 {
 	if (rmdir(folder) == 0)
@@ -68,8 +68,8 @@ static int cgroup_remove(const char *folder)
 	return access(folder, F_OK) == 0 ? EBUSY : 0;
 }
 
-/* A group whose perfsage has ended, and in which nothing runs; the kernel
- * refuses others. */
+/* Removes the groups of perfsage processes that have ended. The kernel refuses to remove groups
+ * with tasks. */
 static void cgroup_sweep(const char *home)
 {
 	DIR *list = opendir(home);
@@ -132,7 +132,8 @@ int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t 
 	return -1;
 }
 
-/* To where perfsage is, which they would have been in. */
+/* Moves the group's tasks to perfsage's own group, where they would have been without --cgroup or a
+ * group of their own. */
 static void cgroup_send_home(const struct tool_cgroup *cgroup)
 {
 	char *path = tool_file_path(cgroup->folder, "cgroup.procs");

@@ -9,34 +9,35 @@
 #include <sys/types.h>
 
 struct tool_cgroup {
-	char *folder; /* NULL: there is none */
-	char *home;   /* of the group in which perfsage is */
+	char *folder; /* NULL: no group */
+	char *home;   /* the group that perfsage itself is in */
 };
 
-/* The group of a path, to be told from one that is made there later. */
+/* Identifies the control group at a path, so that a later group of the same name is not taken for
+ * it. */
 struct tool_cgroup_named {
-	const char *path; /* NULL: not known */
+	const char *path; /* NULL: unknown */
 	struct ps__file_id id;
 };
 
 void tool_cgroup_note(struct tool_cgroup_named *named, const char *path);
 
-/* Does the path lead to another group now? Not if there is none. */
+/* True if the path now leads to another group. False if no group is there. */
 bool tool_cgroup_is_renewed(const struct tool_cgroup_named *named);
 
 /*
- * Makes a group below that in which perfsage is, and moves the process there.
- * Limits of the groups above hold for it, too. Takes away empty groups that
- * killed perfsages left. -1 with the reason in why; there is no group then.
+ * Makes a group below perfsage's own and moves the process there. Limits of the groups above still
+ * apply. Also removes empty groups that killed perfsage processes left. On failure returns -1,
+ * writes the reason to why, and leaves no group.
  */
 int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t why_bytes);
 
-/* Takes it away. What still runs in it goes on in the group above. Complains if
- * something prevents it. */
+/* Moves the remaining tasks to perfsage's own group and removes the group. Complains if that
+ * fails. */
 void tool_cgroup_destroy(struct tool_cgroup *cgroup);
 
-/* The CPU time of all that ran in it, in seconds; NaN where the kernel doesn't
- * tell (version 1). */
+/* Returns the CPU time of all tasks that ran in the group, in seconds; NaN if the kernel doesn't
+ * tell it (cgroup version 1). */
 double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup);
 
 #endif

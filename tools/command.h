@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands of perfsage, each the file of its name, and the exit statuses
- * that they share. main.c has the table. */
+/* The subcommands of perfsage, each in the file of its name, and their exit statuses. main.c has
+ * the table. */
 #ifndef PS_TOOLS_COMMAND_H
 #define PS_TOOLS_COMMAND_H
 
-/* perfsage's own statuses; else a counted command's own, as shells and env(1)
- * have it. */
+/* Statuses of perfsage itself, with the meanings that shells and env(1) give them. If a command is
+ * counted, its own status is returned instead. */
 enum tool_status {
 	TOOL_OK = 0,
-	TOOL_FAILED = 125, /* perfsage itself: wrong options, no permission, no such event */
-	TOOL_NOT_EXECUTABLE = 126, /* the command was found, and can't be run */
+	TOOL_FAILED = 125, /* perfsage failed: wrong options, no permission, unknown event */
+	TOOL_NOT_EXECUTABLE = 126, /* the command was found but can't be run */
 	TOOL_NOT_FOUND = 127,
-	/* Plus the number of the signal that ended the command: no status of a command. perfsage
-	 * ends by it, too. */
+	/* Plus the number of the signal that ended the command. No command can return such a
+	 * status. perfsage then ends by the same signal. */
 	TOOL_BY_SIGNAL = 256
 };
 
-/* The number that shells show: 128 plus that of the signal. */
+/* Returns the status that shells show: 128 plus the signal's number if a signal ended the
+ * command. */
 static inline int tool_status_number(int status)
 {
 	return status > TOOL_BY_SIGNAL ? 128 + status - TOOL_BY_SIGNAL : status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage doctor: what can be counted here, what stands in the way, and who
- * must run which command. */
+/* perfsage doctor: reports what can be counted here, what prevents the rest, and who must run which
+ * command. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define DOCTOR_CANNOT_COUNT \
-	1 /* exit status: the diagnosis is complete, and an asked event can't be counted */
+	1 /* exit status: the diagnosis is complete, and an event of -e can't be counted */
 #define STATE_COLUMNS 9
 #define NAME_COLUMNS  18
 #define TEXT_COLUMN   (STATE_COLUMNS + NAME_COLUMNS)
@@ -47,7 +47,7 @@ struct doctor {
 	bool is_json;
 	struct ps__json json;
 	struct tool_screen screen;
-	bool lacks_tree; /* hwloc's variables name one that can't be loaded */
+	bool lacks_tree; /* hwloc's variables name a topology that can't be loaded */
 };
 
 static const char *doctor_colour_of(const struct doctor *doctor, enum ps_finding_state state)
@@ -99,7 +99,7 @@ static int doctor_show(const struct ps_finding *finding, void *context)
 	ps__buffer_add(&out, "%s%-*s%s", colour, STATE_COLUMNS,
 	               ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
 	tool_put(&out, name);
-	/* A long name of an event has a line of its own. */
+	/* A long event name gets a line of its own. */
 	if (columns >= NAME_COLUMNS)
 		ps__buffer_add(&out, "\n%*s", TEXT_COLUMN, "");
 	else
@@ -185,7 +185,7 @@ static int doctor_diagnose(struct doctor *doctor)
 	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options)
 	                           : doctor_diagnose_text(doctor, &options);
 
-	/* Nobody reads it, or there is no room for it. */
+	/* Positive: a callback's status, as standard output can't be written. */
 	if (code > 0)
 		return code;
 	if (code == PS_ENOMEM)
@@ -193,7 +193,7 @@ static int doctor_diagnose(struct doctor *doctor)
 	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;
 }
 
-/* TOOL_OPTIONS_END once all are taken. */
+/* Returns TOOL_OPTIONS_END after all options. */
 static int doctor_take_options(struct doctor *doctor, int argc, char **argv)
 {
 	const char *argument;

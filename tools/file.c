@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that appear whole, and those that are written as it goes. */
+/* Output files: those that appear complete, and those that are written at once. */
 #include "tools/file.h"
 
 #include "base/os.h"
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A terminal that takes any bytes may not take many. */
+/* Bytes per write: a terminal may block on more, even if poll reports room. */
 #define TERMINAL_BYTES 256
 
 static int file_complain(const struct tool_file *file, int error)
@@ -30,8 +30,8 @@ static int file_complain(const struct tool_file *file, int error)
 	return -1;
 }
 
-/* As many bytes as a pipe takes without waiting, if poll found room in it: all
- * that it holds, if it is empty. */
+/* Returns the number of bytes that a pipe takes without blocking after poll reported room: all that
+ * it holds, if it is empty. */
 static size_t file_room(const struct tool_file *file)
 {
 	int left = 0;
@@ -42,18 +42,18 @@ static size_t file_room(const struct tool_file *file)
 	return file->at_once;
 }
 
-/* Writes all; a lack is kept in file->error. */
+/* Writes all bytes. A failure is kept in file->error. */
 static void file_write_all(struct tool_file *file, const char *bytes, size_t size)
 {
 	size_t done = 0;
 
-	/* A failed write is not tried again, as a second one might block. */
+	/* A failed write isn't repeated: it might block. */
 	while (done < size && !file->error) {
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {
 			file->error = EINTR;
 			break;
 		}
-		/* Its reader may make more room at any time. */
+		/* The room is asked for each time: the reader may have made more. */
 		size_t room = file->at_once ? file_room(file) : size - done;
 		ssize_t put =
 		    write(file->fd, bytes + done, room < size - done ? room : size - done);
@@ -63,8 +63,8 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 	}
 }
 
-/* The rows go on below the last heading of a file if theirs is the same. An
- * unfinished line is no heading. */
+/* Returns the length of the heading to skip: rows continue below the file's last heading if it is
+ * the same. A heading without a line end is unfinished, so it doesn't count. */
 static size_t file_skip_heading(struct tool_file *file)
 {
 	size_t length = file->heading ? strlen(file->heading) : 0;
@@ -94,7 +94,7 @@ int tool_file_flush(struct tool_file *file)
 	return file->error ? -1 : 0;
 }
 
-/* Closes the stream, and what else is this file's own. -1 with errno. */
+/* Closes the stream, and the descriptor if it is the file's own. Returns -1 with errno. */
 static int file_close(struct tool_file *file)
 {
 	bool is_own = !file->is_given && file->part.fd < 0;
@@ -108,8 +108,8 @@ static int file_close(struct tool_file *file)
 	return is_own ? close(file->fd) : 0;
 }
 
-/* Whatever file->fd is. -1 after a complaint; the descriptor is then still
- * open. */
+/* Prepares to write to file->fd, whatever kind of file it is. On failure returns -1 after a
+ * complaint, and leaves the descriptor open. */
 static int file_make_stream(struct tool_file *file)
 {
 	struct stat what;
@@ -131,15 +131,15 @@ int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool
 	    .name = name, .fd = fd, .watcher = watcher, .is_given = true, .part.fd = -1};
 	int flags = fcntl(fd, F_GETFD);
 
-	/* perfsage's own descriptors aren't for others, nor what main.c puts in
-	 * the place of closed ones. */
+	/* Refuse perfsage's own descriptors, and those that main.c opened in place of closed
+	 * ones. */
 	if (flags < 0 || flags & FD_CLOEXEC || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return file_complain(file, EBADF);
 	return file_make_stream(file);
 }
 
-/* The number of a descriptor that perfsage was given, if the name means one:
- * opening it would begin a file anew. -1: none. */
+/* Returns the inherited descriptor that the name stands for, or -1. Opening it by its name would
+ * truncate the file. */
 static int file_given_descriptor(const char *name)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -159,7 +159,8 @@ static int file_given_descriptor(const char *name)
 	return -1;
 }
 
-/* A link of /proc leads to an open file, which its name may not lead to. */
+/* True if the file is replaced at the end. A link in /proc leads to an open file, whose path may
+ * lead elsewhere. */
 static bool file_is_replaced(const char *name, bool exists, const struct stat *what)
 {
 	if (exists && !S_ISREG(what->st_mode))
@@ -186,7 +187,7 @@ static int file_open_part(struct tool_file *file)
 	return -1;
 }
 
-/* Opens what file->name names. */
+/* Opens the file file->name. */
 static int file_open(struct tool_file *file)
 {
 	const char *name = file->name;
@@ -201,8 +202,8 @@ static int file_open(struct tool_file *file)
 		return file_complain(file, EISDIR);
 	if (file_is_replaced(name, exists, &what))
 		return file_open_part(file);
-	/* This waits for the reader of a FIFO: it is opened once, as closing it
-	 * would send its reader away. */
+	/* Blocks until a FIFO has a reader. The FIFO is opened only once: closing it would end its
+	 * reader. */
 	file->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC | (file->appends ? O_APPEND : 0));
 	if (file->fd < 0)
 		return file_complain(file, errno);
@@ -212,7 +213,7 @@ static int file_open(struct tool_file *file)
 	return -1;
 }
 
-/* Is there a descriptor for the name? Then it is taken. */
+/* Uses the inherited descriptor that the name stands for. Returns false if it stands for none. */
 static bool file_is_given(struct tool_file *file, const char *name, struct tool_watcher *watcher,
                           int *result)
 {
@@ -277,7 +278,7 @@ int tool_file_finish(struct tool_file *file, bool keeps_part)
 	if (error == 0 && file->part.path && tool_part_check(&file->part) < 0) {
 		error = errno;
 	} else if (error == 0 && file->part.path && tool_part_finish(&file->part) < 0) {
-		/* All is there, if not in its place. */
+		/* Everything is written, but not renamed: keep the part. */
 		error = errno;
 		keeps_part = true;
 	}

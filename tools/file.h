@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perfsage stat writes to. A regular file appears whole at the end or not
- * at all: it is written beside the one that it takes the place of, and renamed.
- * What is none (a FIFO, a terminal, /dev/full), or was given to perfsage
- * (stderr, /dev/fd/3), is written as it goes; a reader that lets it wait
- * doesn't keep signals from their work.
+ * The files that perfsage stat writes. A regular file is written beside its target and renamed at
+ * the end, so it appears complete or not at all. Other files (a FIFO, a terminal, /dev/full) and
+ * descriptors that perfsage inherited (stderr, /dev/fd/3) are written at once. Signals are still
+ * handled while a slow reader blocks the output.
  */
 #ifndef PS_TOOLS_FILE_H
 #define PS_TOOLS_FILE_H
@@ -15,101 +14,104 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* part.c: the file that is written beside the one that it takes the place of. */
+/* part.c: the file that is written beside its target. */
 struct tool_part {
-	int fd;       /* of the file that is written; locked for this run */
-	char *target; /* what is replaced: what a symbolic link leads to, which may not be there yet
+	int fd;       /* the open file, locked for this run */
+	char *target; /* path of the file to replace, with symbolic links resolved; it need not
+	               * exist
 	               */
 	char *path;   /* "TARGET.perfsage-part" */
-	/* It began with what was there: has_old tells if there was anything, old what it was like
+	/* The part begins with a copy of the target. has_old: there was a target; old: its state
+	 * then
 	 */
 	bool appends;
 	bool has_old;
 	struct stat old;
-	bool is_overtaken; /* that has changed since: it stays */
+	bool is_overtaken; /* the target has changed since it was copied, so it isn't replaced */
 };
 
 /*
- * Begins one in the place of `named`. What stands there must be a regular file
- * that may be written, or nothing. -1 after a complaint: also where another
- * perfsage is writing it. What a killed run left of its own is taken away.
+ * Creates the part for the file `named`. The target must be a regular file that may be written, or
+ * not exist. Returns -1 after a complaint; another perfsage that is writing the file is an error,
+ * too. Removes the part of a killed run.
  */
 int tool_part_create(struct tool_part *part, const char *named);
-/* Releases all of it; takes the file away unless it was renamed or is_kept. */
+/* Frees everything. Removes the file unless it was renamed or is_kept. */
 void tool_part_destroy(struct tool_part *part, bool is_kept);
 
-/* Copies what is there into it. -1 after a complaint. */
+/* Copies the target into the part. Returns -1 after a complaint. */
 int tool_part_append(struct tool_part *part, const char *named);
-/* The last heading of CSV in what is there, for free; NULL if there is none. */
+/* Returns the last CSV heading in the target, which the caller frees; NULL if it has none. */
 char *tool_part_read_heading(const struct tool_part *part);
 
-/* Is it what would be written for this name, which may be another one of the same file? */
+/* True if the part's target is the file `named`, which may be another name of it. */
 bool tool_part_is_of(const struct tool_part *part, const char *named);
 
-/* Has all that was written arrived? -1 with errno. */
+/* Checks that everything written has reached the file system. Returns -1 with errno if not. */
 int tool_part_check(const struct tool_part *part);
-/* Puts it in its place, with the permissions and the owner of what was there;
- * -1 with errno if that failed. */
+/* Renames the part to its target, with the permissions and owner of the old file. Returns -1 with
+ * errno on failure. */
 int tool_part_finish(struct tool_part *part);
 
-/* "FOLDER/NAME", for ps__os_free; NULL with errno. */
+/* Returns "FOLDER/NAME", to be freed with ps__os_free; NULL with errno. */
 char *tool_file_path(const char *folder, const char *name);
 
-/* The name that a user gave with an option, with what its patterns stand for, in the place of
- * *file, for ps__os_free. -1 after a complaint. */
+/* Replaces *file by the file name that the pattern of an option stands for. It is freed with
+ * ps__os_free. Returns -1 after a complaint. */
 int tool_file_take_name(char **file, const char *option, const char *pattern);
 
-/* file.c: what is written to. */
+/* file.c: an output file. */
 
 struct tool_file {
-	const char *name; /* as it is called in complaints */
-	/* It collects what is written until tool_file_flush: in text. NULL: nothing is open */
+	const char *name; /* its name in complaints */
+	/* Collects what is written, in text, until tool_file_flush. NULL: the file isn't open */
 	FILE *stream;
 	char *text;
 	size_t length;
-	int fd; /* that it is written to */
+	int fd; /* the descriptor that it is written to */
 	struct tool_watcher *watcher;
-	int error; /* why something could not be written; 0: all could */
-	/* Bytes that are taken without waiting, once poll says so; 0: any number, without asking */
+	int error; /* errno of the first failed write; 0: none failed */
+	/* Number of bytes that a write takes without blocking once poll reports room; 0: unlimited,
+	 * without poll */
 	size_t at_once;
 	bool is_pipe;
 	bool appends;
-	bool has_heading; /* what is appended begins with a heading of CSV */
-	char *heading;    /* the last one of what is there; NULL: none, or it was passed */
-	bool is_given;    /* the descriptor is somebody else's: it stays open */
-	/* Nothing makes room for what is written: a pipe, a descriptor that was given */
+	bool has_heading; /* the text to append begins with a CSV heading */
+	char *heading;    /* last CSV heading in the old file; NULL: none, or already compared */
+	bool is_given;    /* the descriptor was inherited and stays open */
+	/* The file isn't emptied before it is written: a pipe, an inherited descriptor, a part, or
+	 * a file that is appended to */
 	bool keeps_its_end;
-	struct tool_part part; /* of a regular file; else its fd is -1 */
+	struct tool_part part; /* for a regular file; else part.fd is -1 */
 };
 
-/* Opens what a user named; leaves what stands there. NULL is stderr, "-" stdout. -1 after a
- * complaint. */
+/* Opens a file that a user named, and keeps its old content. NULL: stderr; "-": stdout. Returns -1
+ * after a complaint. */
 int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher);
-/* So is what is there to stay, with what is written behind it. has_heading: it
- * begins with a heading of CSV, which isn't written again below the same one. */
+/* Opens a file to append to it. has_heading: the new text begins with a CSV heading, which is left
+ * out if the last one in the file is the same. */
 int tool_file_append(struct tool_file *file, const char *name, bool has_heading,
                      struct tool_watcher *watcher);
-/* A descriptor that perfsage was given. name: for complaints. -1 after one. */
+/* Uses a descriptor that perfsage inherited. name: for complaints. Returns -1 after a complaint. */
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher);
 
-/* Empties a file that can't be replaced. */
+/* Empties the file if it is a regular one that can't be replaced by renaming. */
 void tool_file_begin(struct tool_file *file);
 
 /*
- * Writes what the stream has collected: in one piece where the descriptor takes
- * it so, else in pieces between which no other perfsage writes. -1 if it could
- * not be written, now or before; file->error tells why.
+ * Writes what the stream has collected: in one piece if the descriptor allows it, else under a
+ * lock, so that no other perfsage writes between the pieces. Returns -1 if this or an earlier write
+ * failed; file->error has the errno.
  */
 int tool_file_flush(struct tool_file *file);
 
 /*
- * All is written: the file takes its place. -1 after a complaint. Closes it in
- * any case. keeps_part: what was written stays beside the file if that fails,
- * and the complaint tells where.
+ * Finishes and closes the file; a part is renamed to its target. Returns -1 after a complaint.
+ * keeps_part: if the file can't be finished, the part stays and the complaint names it.
  */
 int tool_file_finish(struct tool_file *file, bool keeps_part);
 
-/* Nothing is to be written after all. */
+/* Closes the file and discards what wasn't written. */
 void tool_file_discard(struct tool_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heat maps. The library writes XML; hwloc's lstopo makes pictures of it. */
+/* Heat maps. The library writes XML; hwloc's lstopo turns it into pictures. */
 #include "tools/heat.h"
 
 #include "base/os.h"
@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-/* "svg", "png" or "pdf" if lstopo is to draw; NULL: XML. */
+/* Returns "svg", "png" or "pdf" if the path ends so and lstopo must draw it; NULL for XML. */
 static const char *heat_picture_of(const char *path)
 {
 	static const char *const formats[] = {"svg", "png", "pdf"};
@@ -47,7 +47,7 @@ static int heat_write_xml(struct ps_component *root, FILE *stream, const struct 
 	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
 }
 
-/* A drawing for lstopo and its file. A trial prints nothing. */
+/* A picture for lstopo to draw. For a trial its output is discarded. */
 struct drawing {
 	const char *input, *input_format;
 	const char *format;
@@ -55,7 +55,7 @@ struct drawing {
 	bool is_trial;
 };
 
-/* lstopo gets what perfsage was given: no signal blocked, three descriptors. */
+/* Starts lstopo with the state that perfsage inherited: no blocked signals, three descriptors. */
 static int heat_spawn(const struct drawing *drawing, const struct tool_state *state, pid_t *pid)
 {
 	const char *const arguments[] = {PROGRAM,
@@ -87,7 +87,7 @@ static int heat_spawn(const struct drawing *drawing, const struct tool_state *st
 			error =
 			    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	}
-	/* Neither the call nor the program writes to the arguments. */
+	/* Safe cast: neither posix_spawnp nor lstopo writes to the arguments. */
 	if (error == 0)
 		error = posix_spawnp(pid, PROGRAM, &actions, &attributes, (char *const *)arguments,
 		                     environ);
@@ -97,7 +97,7 @@ destroy_actions:
 	return error;
 }
 
-/* Its status; a signal ends the wait, and lstopo. */
+/* Returns lstopo's status. A signal ends the wait and kills lstopo. */
 static int heat_wait_for(pid_t pid, struct tool_watcher *watcher)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -112,7 +112,7 @@ static int heat_wait_for(pid_t pid, struct tool_watcher *watcher)
 	return status;
 }
 
-/* 0 if it is drawn, an errno value if lstopo can't be run, -1 if it failed. */
+/* Returns 0 if the picture was drawn, an errno if lstopo can't be run, -1 if it failed. */
 static int heat_run_lstopo(const struct drawing *drawing, struct tool_watcher *watcher)
 {
 	pid_t pid;
@@ -126,8 +126,8 @@ static int heat_run_lstopo(const struct drawing *drawing, struct tool_watcher *w
 	return -1;
 }
 
-/* A new file that is gone at the end; complains. A signal that comes before the file is known would
- * leave it there. */
+/* Creates a temporary file. Returns -1 after a complaint. Signals are held until it is registered
+ * for removal: else a signal in between would leave it behind. */
 static int heat_open_temporary(char path[PATH_BYTES])
 {
 	const char *folder = getenv("TMPDIR");
@@ -151,8 +151,7 @@ static void heat_remove_temporary(const char *path)
 	tool_ending_keep(path);
 }
 
-/* Draws next to nothing: which formats lstopo has depends on how it was
- * built. */
+/* Draws a tiny tree, because lstopo's formats depend on how it was built. */
 static int heat_try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	char trial[PATH_BYTES];
@@ -174,7 +173,7 @@ static int heat_try_drawing(const char *path, const char *format, struct tool_wa
 	       -1;
 }
 
-/* Is there a program for it? */
+/* Checks that lstopo exists and draws this format. */
 static int heat_check_picture(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	if (tool_launch_finds(PROGRAM, X_OK))
@@ -187,7 +186,7 @@ static int heat_check_picture(const char *path, const char *format, struct tool_
 	       -1;
 }
 
-/* Are the events counted that a derived value is made of? */
+/* Checks that the set counts the events of a metric. */
 static int heat_check_metric(const struct ps_eventset *model, const char *by)
 {
 	struct ps_value *nothing = ps__os_calloc(ps_eventset_event_count(model), sizeof *nothing);
@@ -200,8 +199,8 @@ static int heat_check_metric(const struct ps_eventset *model, const char *by)
 	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
 }
 
-/* Whether there will be a value is known at the end alone; whether it can be,
- * now. */
+/* Checks that the event or metric can have a value. Whether it gets one is known only at the
+ * end. */
 static int heat_check_colour(const struct ps_eventset *model, const char *by)
 {
 	if (!by)
@@ -233,8 +232,8 @@ void tool_heat_close(struct tool_heat *heat)
 	tool_file_discard(&heat->file);
 }
 
-/* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in
- * SVG: some programs then show nothing. */
+/* Removes the units in viewBox='0 0 656px 394px', which lstopo writes without cairo. SVG allows
+ * none there, and some programs then show nothing. */
 static void heat_fix_view_box(const char *path)
 {
 	char head[512];
@@ -252,7 +251,7 @@ static void heat_fix_view_box(const char *path)
 	fclose(stream);
 }
 
-/* Does it end as such a file does? lstopo is silent about a full disk. */
+/* True if the file ends as its format requires. lstopo doesn't report a full disk. */
 static bool heat_is_whole(FILE *picture, const char *format)
 {
 	const char *end = strcmp(format, "svg") == 0   ? "</svg>"
@@ -332,7 +331,7 @@ int tool_heat_write(struct tool_heat *heat, struct ps_component *root)
 	tool_file_begin(&heat->file);
 	int result =
 	    heat->format ? heat_draw(root, heat) : heat_write_xml(root, heat->file.stream, heat);
-	/* Half a map is none: the old one stays. */
+	/* Don't replace the old file by half a map. */
 	if (result < 0)
 		tool_file_discard(&heat->file);
 	else

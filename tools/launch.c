@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands to be counted. The child of fork waits in a read: nothing that
- * perfsage opens meanwhile gets into the command, as every descriptor is closed
- * by its exec.
+ * Starts commands that are to be counted. The forked child waits in a read until its events are
+ * open. Descriptors that perfsage opens meanwhile don't reach the command, because its exec closes
+ * them.
  */
 #include "tools/watcher.h"
 
@@ -19,11 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More than execvp takes of the stack for a path. */
+/* More stack than execvp takes for a path. */
 #define WARM_BYTES 16384
 
-/* A control group has what the child does before its exec: the pages for that are touched now, by
- * calls that do nothing. Returns a byte of the stack, so that it is used. */
+/* A control group also counts what the child does before its exec. So the pages that this needs are
+ * touched now, by calls without effect. Returns a byte of the stack, so that the compiler keeps the
+ * array. */
 static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
 {
 	volatile char stack[WARM_BYTES];
@@ -31,7 +32,8 @@ static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
 
 	for (size_t at = 0; at < sizeof stack; at += 256)
 		stack[at] = 0;
-	/* The search in PATH has code of its own. No file has such a name. */
+	/* execvp's search in PATH is separate code, so it is run, too, with a name that no file
+	 * has. */
 	memset(absent, '\1', NAME_MAX);
 	absent[NAME_MAX] = '\0';
 	execvp(strchr(argv[0], '/') ? "/" : absent, argv);
@@ -40,14 +42,14 @@ static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
 	return stack[0];
 }
 
-/* 0: the child waits from now on; else the errno of its exec. */
+/* Tells the parent 0 when the child begins to wait, or else the errno of its exec. */
 static void launch_tell(int parent, int error)
 {
 	while (write(parent, &error, sizeof error) < 0 && errno == EINTR)
 		;
 }
 
-/* False: the child has ended. */
+/* Returns false if the child ended without a message. */
 static bool launch_hear(int child, int *error)
 {
 	ssize_t got;
@@ -58,8 +60,8 @@ static bool launch_hear(int child, int *error)
 	return got == sizeof *error;
 }
 
-/* The child, until it is the command. Ends quietly when perfsage has ended or
- * has thought better of it. */
+/* Runs in the child until it becomes the command. Exits silently if perfsage has ended or cancelled
+ * the launch. */
 static _Noreturn void launch_be_child(int go, int failure, char **argv)
 {
 	char byte = launch_warm_up(go, argv);
@@ -87,7 +89,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	int go[2];
 	int failure[2];
 
-	/* Before the pipes, whose ends it must not have. */
+	/* Before the pipes are made, because the witness must not inherit their ends. */
 	tool_witness_create(&watcher->witness);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return launch_complain_pipe(), -1;
@@ -101,8 +103,8 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 		goto close_failure;
 	}
 	if (pid == 0) {
-		/* The child closes its copy of the writing end of `go`: only
-		 * perfsage has one then, and the child sees when that is closed. */
+		/* Without this the child would keep `go` open itself, and would not see that
+		 * perfsage closed it. */
 		close(go[1]);
 		tool_state_restore(&watcher->state);
 		launch_be_child(go[0], failure[1], argv);
@@ -110,7 +112,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	close(go[0]);
 	close(failure[1]);
 	*launch = (struct tool_launch){.pid = pid, .go = go[1], .failure = failure[0]};
-	/* That it has ended is seen when it is to go. */
+	/* If the child has already ended, tool_launch_go notices it. */
 	int ready;
 	launch_hear(failure[0], &ready);
 	return 0;
@@ -154,11 +156,11 @@ bool tool_launch_finds(const char *name, int mode)
 	return false;
 }
 
-/* Tells why the exec failed, and the status that shells have for it. */
+/* Complains that the exec failed. Returns the status that shells use for it. */
 static int launch_complain_exec(const char *name, int error)
 {
-	/* One of the folders of PATH that may not be entered is no reason to
-	 * say that the command may not be run. */
+	/* execvp reports EACCES if a folder of PATH is unreadable, even if no other folder has the
+	 * command. */
 	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
@@ -183,8 +185,7 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	if (write(launch->go, "", 1) != 1)
 		error = errno;
 	close(launch->go);
-	/* An exec can take its time, on a file system that is slow to answer:
-	 * signals reach the child meanwhile. */
+	/* An exec may take long on a slow file system. Pass on signals to the child meanwhile. */
 	watcher->command = launch->pid;
 	tool_watcher_until(watcher, launch->failure, POLLIN);
 	bool has_failed = launch_hear(launch->failure, &error);
@@ -213,7 +214,7 @@ int tool_watcher_status(const struct tool_watcher *watcher, enum tool_wakeup wak
 {
 	if (wakeup == TOOL_WAKEUP_COMMAND)
 		return tool_launch_status(watcher->wait_status);
-	/* Ctrl-C is how counting of what goes on for ever is ended. */
+	/* Ctrl-C is the usual way to end counting without a command. */
 	if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
 		return TOOL_BY_SIGNAL + watcher->signal;
 	return TOOL_OK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage list: the events of this machine, and which of them can be
- * counted. */
+/* perfsage list: the events of this machine, and which of them can be counted. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/list_events.h"
@@ -15,8 +14,8 @@
 
 #define MARK_COLUMNS  6 /* "(12)  " */
 #define NAME_LEAST    12
-#define NAME_MOST     44 /* a longer name has a line of its own */
-#define TEXT_COLUMNS  31 /* a description's, on a terminal that is too narrow for NAME_MOST */
+#define NAME_MOST     44 /* a longer name gets a line of its own */
+#define TEXT_COLUMNS  31 /* for a description if the terminal is too narrow for NAME_MOST */
 #define SCOPE_COLUMNS 9
 #define HEADING       "Event"
 
@@ -64,7 +63,8 @@ struct view {
 	struct ps__buffer out;
 };
 
-/* Thousands of tracepoints are of use only to those who look for one. */
+/* True if text shows the event. Unopened tracepoints, of which there are thousands, are shown only
+ * if the user searches for a word. */
 static bool list_is_shown(const struct list *list, const struct list_event *event)
 {
 	if (event->is_alias)
@@ -72,7 +72,7 @@ static bool list_is_shown(const struct list *list, const struct list_event *even
 	return list->shows_all || (event->code == PS_OK && (event->is_probed || list->word));
 }
 
-/* All names of an event, with commas between them; in a buffer that the caller clears. */
+/* Returns all names of an event, separated by commas, in a buffer that the caller clears. */
 static struct ps__buffer list_names_of(const struct list *list, const struct list_event *event)
 {
 	struct ps__buffer names = {0};
@@ -85,7 +85,7 @@ static struct ps__buffer list_names_of(const struct list *list, const struct lis
 	return names;
 }
 
-/* The room for a name, so that some is left for the description. */
+/* Returns the most columns for a name that leave enough room for the description. */
 static size_t list_most_columns(size_t width)
 {
 	size_t others = MARK_COLUMNS + 2 + SCOPE_COLUMNS + TEXT_COLUMNS;
@@ -124,8 +124,8 @@ static void list_show_mark(const struct list_event *event, struct view *view)
 	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 }
 
-/* Names that are too long for their column have lines of their own on a terminal, if there is a
- * description that has no room behind them. */
+/* On a terminal, names that are too long for their column get a line of their own if the
+ * description wouldn't fit after them. */
 static void list_show_names(const char *names, size_t columns, bool is_described, struct view *view)
 {
 	bool is_long = columns + 2 > view->name_columns, has_width = view->screen.width > 0;
@@ -137,7 +137,7 @@ static void list_show_names(const char *names, size_t columns, bool is_described
 		return;
 	}
 	tool_put(&view->out, names);
-	/* For other programs an event is a line. */
+	/* When other programs read the output, each event is one line. */
 	ps__buffer_add(&view->out, "%*s", is_long ? 2 : (int)(view->name_columns - columns), "");
 }
 
@@ -168,7 +168,7 @@ static void list_show_note(const char *mark, const char *text, struct view *view
 	tool_paragraph(&view->out, text, MARK_COLUMNS, view->screen.width);
 }
 
-/* Why the events that are shown, but for those that can be counted, are as they are. */
+/* Shows the numbered reasons why events can't be counted. */
 static void list_show_reasons(const struct list *list, struct view *view)
 {
 	char text[1400], mark[32];
@@ -185,7 +185,7 @@ static void list_show_reasons(const struct list *list, struct view *view)
 static void list_show_hidden(const struct list *list, struct view *view)
 {
 	size_t refused = list->probed - list->available, unopened = list->count - list->probed;
-	size_t unnamed = 0; /* a unit mask or another term is missing */
+	size_t unnamed = 0; /* events whose name needs a unit mask or another term */
 	char text[256], more[64] = "";
 
 	for (size_t index = 0; index < list->count; index++)
@@ -243,7 +243,7 @@ static void list_show_pmu(const char *name, bool has_line_above, struct view *vi
 	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
-/* For people. Other programs take each line for an event or a PMU. */
+/* Shown on terminals only: other programs expect each line to be an event or a PMU. */
 static void list_show_heading(struct view *view)
 {
 	ps__buffer_add(&view->out, "%*s%-*s%-*s", MARK_COLUMNS, "", (int)view->name_columns,
@@ -252,7 +252,7 @@ static void list_show_heading(struct view *view)
 	               view->screen.width);
 }
 
-/* Returns how many events are shown: of those that can be counted, or of the others. */
+/* Shows the events that can be counted, or the others. Returns how many. */
 static size_t list_show_half(const struct list *list, bool is_countable, size_t above,
                              struct view *view)
 {
@@ -272,7 +272,8 @@ static size_t list_show_half(const struct list *list, bool is_countable, size_t 
 	return shown;
 }
 
-/* What can be counted comes first. Who asked for what can't, is told why. */
+/* Shows the events that can be counted; then, with --all or if there are none, the others with the
+ * reasons. */
 static int list_show_text(struct list *list)
 {
 	list->shows_all |= list->available == 0;
@@ -334,7 +335,7 @@ static int list_complain_of_tracepoints(const struct ps_finding *finding, void *
 	(void)context;
 	if (strcmp(finding->name, "tracepoints") != 0)
 		return 0;
-	/* A kernel may have none: then nothing is wrong. */
+	/* A kernel without tracepoints isn't an error. */
 	if (finding->state != PS_FINDING_GOOD)
 		tool_complain("tracepoints are left out: %s%s%s%s", finding->fact,
 		              *finding->remedy ? " '" : "", finding->remedy,
@@ -342,7 +343,8 @@ static int list_complain_of_tracepoints(const struct ps_finding *finding, void *
 	return 1;
 }
 
-/* PAPI's presets are refused with the event to use instead. */
+/* Complains that no event matches the word. For a PAPI preset, the error names the event to use
+ * instead. */
 static int list_complain_of_none(const struct list *list)
 {
 	struct ps_eventset *set;
@@ -377,7 +379,7 @@ static int list_show(struct list *list, bool is_json)
 	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
 	if (list->count == 0)
 		status = list_complain_of_none(list);
-	/* Who looks for one must not believe that there is none. */
+	/* Else the user would believe that there are no tracepoints. */
 	if (!list->has_tracepoints)
 		ps_diagnose(NULL, list_complain_of_tracepoints, NULL);
 clear_list:
@@ -390,11 +392,11 @@ struct form {
 	bool is_of_metrics;
 };
 
-/* Options may also stand behind the WORD: it is often typed first. Returns what
- * tool_options_next ended with. */
+/* Parses the command line. Options may also follow WORD, which is often typed first. Returns the
+ * last result of tool_options_next. */
 static int list_parse(struct list *list, struct form *form, int argc, char **argv)
 {
-	bool is_over = false; /* after "--" there are no options */
+	bool is_over = false; /* "--" was seen: no options follow */
 	const char *argument;
 
 	optind = 1;

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENT "EVENT" /* in a reason, in place of the name */
+#define EVENT "EVENT" /* stands for the event's name in a reason */
 
-/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for
- * all CPUs (RCU); there are thousands. One that is refused takes no time. */
+/* Opening and closing a tracepoint takes the kernel about 60 ms, because it waits for all CPUs
+ * (RCU), and there are thousands. A refused one takes no time, and doesn't count here. */
 #define MOST_TRACEPOINTS 8
 
 static bool list_events_has_word(const struct ps_event_info *info, const char *word)
@@ -34,8 +34,7 @@ static bool list_events_is_tracepoint(const char *pmu)
 
 static size_t list_events_group_of(const struct list *list, const char *pmu)
 {
-	/* Events of one PMU mostly come together, so the search begins at the
-	 * last one. */
+	/* Events of one PMU mostly come together, so the search begins at the last event. */
 	for (size_t index = list->count; index-- > 0;) {
 		if (strcmp(list->events[index].pmu, pmu) == 0)
 			return list->events[index].group;
@@ -91,8 +90,8 @@ static int list_events_compare(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-/* The sentence with EVENT in place of the name, so that events that fail alike
- * have the same. The caller frees it. */
+/* Returns the sentence with EVENT in place of the name, so that events that fail in the same way
+ * share a reason. The caller frees it. */
 static char *list_events_generalise(const char *sentence, const char *name)
 {
 	size_t length = strlen(name), bytes = 0;
@@ -155,7 +154,8 @@ static uint64_t list_events_hash(uint64_t hash, const void *bytes, size_t count)
 	return hash;
 }
 
-/* A hash of all that the kernel is asked for; 0 if the name has no encoding here. */
+/* Returns a hash of everything that is passed to the kernel; 0 if the name can't be encoded
+ * here. */
 static uint64_t list_events_encoding(const char *name)
 {
 	struct ps__event event = {.scale = 1};
@@ -176,7 +176,8 @@ static uint64_t list_events_encoding(const char *name)
 	return hash;
 }
 
-/* Links each name to the next one of the same event. Both are of one PMU, and sorted by name. */
+/* Links each name to the next name of the same event. Both have the same PMU; the list is sorted by
+ * PMU and name. */
 static void list_events_link_aliases(struct list *list)
 {
 	for (size_t index = 0; index < list->count; index++) {
@@ -194,7 +195,7 @@ static void list_events_link_aliases(struct list *list)
 	}
 }
 
-/* Opens it, as ps_start would, and closes it. */
+/* Opens the event as ps_start would, and closes it. */
 static int list_events_probe(struct list *list, struct list_event *event, struct ps_eventset *set)
 {
 	event->is_probed = true;
@@ -214,7 +215,7 @@ static int list_events_probe(struct list *list, struct list_event *event, struct
 static int list_events_probe_all(struct list *list)
 {
 	struct ps_eventset *set;
-	size_t tracepoints = 0; /* that could be opened */
+	size_t tracepoints = 0; /* number of those that could be opened */
 	int result = 0;
 
 	if (ps_eventset_create(&set) != PS_OK)

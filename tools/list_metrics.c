@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage list --metrics: the derived metrics, and which of them can be counted here. */
+/* perfsage list --metrics: the metrics, and which of them can be counted here. */
 #include "analysis/metric_file.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -18,10 +18,11 @@
 
 struct line {
 	const struct ps__metric *metric;
-	const struct ps__metric *formula; /* that can be counted; NULL: none */
+	const struct ps__metric *formula; /* a formula of the metric that can be counted; NULL:
+	                                   * none */
 	int code;
-	char *reason; /* why none can; NULL: one can */
-	size_t note;  /* the first line with this reason, as notes are numbered; from 1 */
+	char *reason; /* why no formula can be counted; NULL: one can */
+	size_t note;  /* number of the note with this reason; from 1 */
 };
 
 struct lines {
@@ -38,7 +39,8 @@ static bool metrics_has_word(const struct ps__metric *metric, const char *word)
 	       strcasestr(metric->description, word);
 }
 
-/* The sentence without the metric's name, which is that of all metrics that lack the same. */
+/* Returns the sentence without the metric's name, so that metrics that lack the same events share a
+ * reason. */
 static const char *metrics_reason(const char *detail)
 {
 	static const char before[] = " can't be counted here";
@@ -107,7 +109,7 @@ static void metrics_clear(struct lines *lines)
 	ps__os_free(lines->list);
 }
 
-/* With room for the heading, "" if there is none. */
+/* Returns the columns for a text of each line, including the heading ("" for none). */
 static int metrics_columns(const struct lines *lines, const char *(*of)(const struct line *line),
                            const char *heading)
 {
@@ -149,7 +151,8 @@ static void metrics_show_group(const struct ps__metric_group *group, bool is_fir
 	ps__buffer_clear(&line);
 }
 
-/* A unit comes from a file, which anybody may have written. */
+/* Adds a unit and fills its column. Units come from files that anybody may have written, so they
+ * are printed safely. */
 static void metrics_put_unit(struct ps__buffer *out, const char *unit, int columns)
 {
 	int taken = (int)tool_columns(unit, strlen(unit));

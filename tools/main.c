@@ -82,8 +82,8 @@ static const struct tool_command *main_find_command(const char *name)
 	return NULL;
 }
 
-/* Does the name begin as the word does, and have all of its letters in their
- * order, as list has those of "ls"? */
+/* True if the word abbreviates the name: same first letter, and its letters occur in the name in
+ * the same order, as "ls" in "list". */
 static bool main_is_abbreviation(const char *word, const char *name)
 {
 	if (!*word || strncasecmp(word, name, 1) != 0)
@@ -123,8 +123,8 @@ static int main_complain_unknown(const char *word)
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
 }
 
-/* One that is nearly right, or NULL. Of a letter nothing but its size can be
- * wrong. */
+/* Returns an option that the user may have meant, or NULL. For a one-letter option only upper and
+ * lower case may differ. */
 static const char *main_find_meant_option(const char *word)
 {
 	static const char *const options[] = {"--version", "--help", "-V", "-h"};
@@ -138,7 +138,8 @@ static const char *main_find_meant_option(const char *word)
 	return NULL;
 }
 
-/* The options of a subcommand are often typed before it. */
+/* Complains about an option before the subcommand; options of the subcommand are often typed there
+ * by mistake. */
 static int main_complain_unknown_option(int argc, char **argv)
 {
 	const char *meant = main_find_meant_option(argv[1]);
@@ -179,8 +180,8 @@ static int main_run_help(int argc, char **argv)
 	return main_run_command(2, asked);
 }
 
-/* Checks that all output was written: a full disk is a failure. A subcommand that failed has said
- * why; of a write before the last one errno doesn't tell any more. */
+/* Flushes stdout and complains if output is lost, for instance on a full disk. A subcommand that
+ * failed has complained itself. errno is set only if the last write failed. */
 static int main_finish(int status)
 {
 	errno = 0;
@@ -192,8 +193,8 @@ static int main_finish(int status)
 	return status == TOOL_OK ? failed : status;
 }
 
-/* Ends perfsage by the signal that ended the command: a shell ends its loop after Ctrl-C only then.
- * The command has left its core file, if it was to. */
+/* Ends perfsage by the signal that ended the command: only then does a shell end a loop after
+ * Ctrl-C. Writes no core file, because the command has written its own. */
 static int main_end_by(int signal)
 {
 	sigset_t one;
@@ -201,19 +202,18 @@ static int main_end_by(int signal)
 	prctl(PR_SET_DUMPABLE, 0);
 	sigemptyset(&one);
 	sigaddset(&one, signal);
-	/* SIGKILL has no action to set. */
+	/* This fails for SIGKILL, which needs no action. */
 	sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
 	raise(signal);
-	/* The first process of a container doesn't end by it. */
+	/* Reached if perfsage is the first process of a container: the signal doesn't end it. */
 	return tool_status_number(TOOL_BY_SIGNAL + signal);
 }
 
 /*
- * A descriptor that is closed would become that of the next file, and output
- * meant for stderr would go there. So a folder stands in its place, which can't
- * be written: the error is that of a closed one. Programs that are run have it
- * closed.
+ * Opens the root folder in place of each closed standard descriptor. Otherwise the next file would
+ * get this descriptor, and output for stderr would go into the file. Writing to a folder fails as
+ * writing to a closed descriptor does. Programs that perfsage runs don't inherit it.
  */
 static void main_fill_descriptors(void)
 {
@@ -228,9 +228,9 @@ static void main_let_pass(int number)
 	(void)number;
 }
 
-/* A write beyond the limit of file sizes fails, and perfsage says so where it can, instead of being
- * ended by a signal. The programs that are run don't inherit a handler, as they would a signal that
- * is ignored. */
+/* Lets a write beyond the file size limit fail with an error instead of ending perfsage by a
+ * signal. Uses a handler, because programs that perfsage runs inherit an ignored signal, but no
+ * handler. */
 static void main_outlive_limit(void)
 {
 	struct sigaction present;

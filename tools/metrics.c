@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads the files of metrics, and finds the name that was meant. */
+/* Loads the files of metrics, and suggests the nearest name for an unknown one. */
 #include "tools/metrics.h"
 
 #include "analysis/metric_file.h"
@@ -17,8 +17,8 @@ static void metrics_load_path(const char *path)
 		tool_complain_detail();
 }
 
-/* The built-in ones are in the command itself. So a folder of an installation is read only for what
- * was changed in it or added to it, and only by the command that is part of it. */
+/* Built-in metrics are part of the command. The installed folder is read only for changes and
+ * additions, and only by the installed command. */
 void tool_metrics_load(void)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of events, as -e takes them: lists, and patterns of tracepoints. */
+/* Lists of event names and patterns of tracepoints, as -e takes them. */
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/event.h"
@@ -51,7 +51,8 @@ bool tool_name_is_pattern(const char *name)
 	return strpbrk(name, "*?[") != NULL;
 }
 
-/* "sched:sched_wak*:u" without its modifiers, which each event gets. */
+/* A pattern such as "sched:sched_wak*:u", split into the pattern and the modifiers for each
+ * event. */
 struct pattern {
 	struct tool_names *names;
 	char *text;
@@ -83,7 +84,8 @@ static int names_compare(const void *one, const void *other)
 	return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* All tracepoints that match, by name. One that none matches stays: to add it says why. */
+/* Adds all tracepoints that match, sorted by name. If none matches, adds the pattern itself: adding
+ * it to a set then fails with the reason. */
 static int names_add_pattern(struct tool_names *names, const char *name, size_t length)
 {
 	struct pattern pattern = {
@@ -116,7 +118,8 @@ static int names_add_pattern(struct tool_names *names, const char *name, size_t 
 	return result;
 }
 
-/* Other names have no ':' before a '*', or a '/'. */
+/* True for a pattern of tracepoints. Other names don't have a ':' together with '*', '?' or '[', or
+ * they have a '/'. */
 static bool names_is_pattern(const char *name, size_t length)
 {
 	const char *colon = memchr(name, ':', length);
@@ -171,7 +174,8 @@ static int names_add_members(struct tool_names *names, const struct tool_group *
 	return found == 0 ? 0 : -1;
 }
 
-/* A group, at *rest, which is then behind its comma, or NULL at the end of the list. */
+/* Adds the group at *rest, and moves *rest behind the comma after it; NULL at the end of the
+ * list. */
 static int names_add_group(struct tool_names *names, const char **rest)
 {
 	struct tool_group group;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf's groups in a list of events: {cycles,instructions}:u are counted together, {...}:W if
- * that can be. */
+/* Groups in a list of events, in perf's notation: {cycles,instructions}:u are counted together;
+ * {...}:W only if possible. */
 #include "tools/names_group.h"
 #include "event/event.h"
 #include "tools/options.h"
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* The first '}' behind which the list ends, or goes on: a path may have others. Else any. */
+/* Returns the first '}' after which the list ends or continues, because names may contain others;
+ * if there is none, the last '}', or NULL. */
 static const char *group_find_end(const char *text)
 {
 	for (const char *end = strchr(text, '}'); end; end = strchr(end + 1, '}')) {
@@ -27,7 +28,7 @@ static int group_complain_of_letter(const struct tool_group *group, char letter)
 	return -1;
 }
 
-/* Reads the modifiers behind the colon. Returns their end, or NULL. */
+/* Reads the modifiers after the colon. Returns their end, or NULL after a complaint. */
 static const char *group_read_modifiers(struct tool_group *group, const char *at)
 {
 	size_t count = 0;
@@ -51,7 +52,7 @@ static const char *group_read_modifiers(struct tool_group *group, const char *at
 	return at;
 }
 
-/* The modifiers that a name has at its end: how many letters, and whether they may be there. */
+/* Returns the number of modifiers at the end of a name; 0 if the letters aren't modifiers. */
 static size_t group_count_letters(const char *name, size_t length)
 {
 	size_t count = 0;
@@ -70,7 +71,8 @@ size_t tool_group_name(const struct tool_group *group, const char *name, size_t 
 	size_t end = length < PS__EVENT_NAME_MAX ? length : PS__EVENT_NAME_MAX;
 
 	memcpy(text, name, end);
-	/* Too long for an event's name: to add it says so. */
+	/* A name too long for an event is left as it is: adding it to a set fails with the
+	 * reason. */
 	if (end < length || !*group->letters)
 		return end;
 	if (own == 0 && name[length - 1] != '/')

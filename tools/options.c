@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of the subcommands, by getopt_long; numbers and lists of events. */
+/* Options of the subcommands, parsed by getopt_long; numbers and lists of events. */
 #include "tools/options.h"
 
 #include "base/distance.h"
@@ -14,18 +14,18 @@
 
 #define MOST_OPTIONS   96
 #define HELP_COLUMN    26
-#define USUAL_WIDTH    80 /* of what is no terminal */
+#define USUAL_WIDTH    80 /* width of output that isn't a terminal */
 #define SYNOPSIS_LEAD  "       "
 #define EXAMPLE_INDENT 2
 
-/* The option tables in the form that getopt_long takes. */
+/* The option tables in getopt_long's form. */
 struct form {
 	struct option longs[MOST_OPTIONS + 2];
 	size_t count;
 	char shorts[2 * MOST_OPTIONS + 8];
 };
 
-/* takes: of an option that takes an argument. */
+/* takes: has_arg for options that have an argument. */
 static void form_add(struct form *form, const struct tool_option *options, size_t count, int takes)
 {
 	char *letter = form->shorts + strlen(form->shorts);
@@ -47,11 +47,10 @@ static void form_add(struct form *form, const struct tool_option *options, size_
 
 static void form_create(struct form *form, const struct tool_usage *usage)
 {
-	/* +: the options end with the first word; ':' for an argument that is
-	 * missing. */
+	/* '+': options end at the first word. ':': a missing argument is reported as ':'. */
 	*form = (struct form){.shorts = "+:h"};
 	form_add(form, usage->options, usage->option_count, required_argument);
-	/* They are refused, with an argument or without. */
+	/* An optional argument, so that they are refused with or without one. */
 	form_add(form, usage->foreign, usage->foreign_count, optional_argument);
 	form->longs[form->count] =
 	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
@@ -87,8 +86,7 @@ static int options_complain_unknown_long(const struct tool_usage *usage, const c
 	for (size_t index = 0; index < usage->option_count; index++) {
 		const char *name = usage->options[index].name;
 		size_t distance = ps__distance(word, name);
-		/* A beginning that several options have: any of them is nearer
-		 * than other words. */
+		/* A prefix of several options is nearer to any of them than other words are. */
 		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;
 		if (distance < shortest) {
@@ -113,8 +111,8 @@ static int options_complain_missing(const struct tool_usage *usage, int key)
 	return TOOL_OPTIONS_WRONG;
 }
 
-/* getopt_long has left what is wrong in optopt: 0 for an unknown long option,
- * else the letter or key. */
+/* Complains about an option that getopt_long refused. optopt is 0 for an unknown long option, else
+ * its letter or key. */
 static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 {
 	char word[64];
@@ -133,7 +131,8 @@ static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 	return options_complain_unknown_long(usage, word);
 }
 
-/* index: among all long options, that before the foreign ones are the own; -1 of a letter. */
+/* Returns the foreign option, or NULL. index: number of the long option, the subcommand's own ones
+ * first; -1 for a letter. */
 static const struct tool_option *options_find_foreign(const struct tool_usage *usage, int key,
                                                       int index)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of a subcommand: one table gives what getopt_long takes, what
- * --help shows, and the nearest name for one that is wrong. And what options
- * take: numbers, and lists of events.
+ * The options of a subcommand. One table serves getopt_long, --help and the suggestion of the
+ * nearest option. Also parses the arguments of options: numbers, and lists of events.
  */
 #ifndef PS_TOOLS_OPTIONS_H
 #define PS_TOOLS_OPTIONS_H
@@ -14,51 +13,51 @@
 struct tool_option {
 	/* What tool_options_next returns: the letter of the short form, or a number from 256 */
 	int key;
-	const char *name;     /* the long form without its dashes */
-	const char *argument; /* what it takes, as --help calls it; NULL: nothing */
-	const char *help; /* folded where it is shown; NULL: another name of an option, not shown */
+	const char *name;     /* the long form without dashes */
+	const char *argument; /* name of its argument in --help; NULL: it takes none */
+	const char *help;     /* wrapped when it is shown; NULL: an alias, which isn't shown */
 };
 
-/* -h, --help is in each table by itself. */
+/* -h, --help is added to each table. */
 struct tool_usage {
 	const char *manual;   /* "perfsage-list(1)" */
-	const char *synopsis; /* lines: "perfsage list [OPTIONS] [WORD]" */
-	const char *summary;  /* what it does; folded, too */
+	const char *synopsis; /* one line for each form: "perfsage list [OPTIONS] [WORD]" */
+	const char *summary;  /* what the subcommand does; wrapped when it is shown */
 	const struct tool_option *options;
 	size_t option_count;
-	/* Options of another program: refused, with `help` as what to use instead */
+	/* Options of another program, which are refused; their help says what to use instead */
 	const struct tool_option *foreign;
 	size_t foreign_count;
-	const char *examples; /* lines */
+	const char *examples; /* one line each */
 };
 
 enum {
-	TOOL_OPTIONS_END = -1,   /* optind is the first argument that is no option */
-	TOOL_OPTIONS_WRONG = -2, /* said on stderr: end with TOOL_FAILED */
+	TOOL_OPTIONS_END = -1,   /* optind is the index of the first argument that isn't an
+	                          * option */
+	TOOL_OPTIONS_WRONG = -2, /* a complaint was printed: end with TOOL_FAILED */
 	TOOL_OPTIONS_HELP = -3   /* --help was shown: end with TOOL_OK */
 };
 
-/* The next option's key, and in *argument what it was given. Options end at the
- * first word that is none. To be called with optind = 1 the first time. */
+/* Returns the key of the next option, and its argument in *argument. Options end at the first
+ * argument that isn't one. optind must be 1 at the first call. */
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
-/* Text of a help, folded to the terminal, from a column on, and before it what it is about. */
+/* Prints lead, then help text from a column on, wrapped to the terminal's width. */
 void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream);
 
 void tool_usage_print(const struct tool_usage *usage, FILE *stream);
 
-/* Is a word that far away still likely to be meant? */
+/* True if a word at this distance from an existing one is probably a typing error. */
 bool tool_is_near(const char *word, size_t distance);
 
-/* A whole number from least to most; else complains, with the option's name,
- * and returns -1. */
+/* Reads a whole number from least to most. Returns -1 after a complaint that names the option. */
 int tool_parse_number(const char *option, const char *text, long long least, long long most,
                       long long *out);
 
-/* Between the names of a list. */
+/* Blanks that may surround the names of a list. */
 #define TOOL_BLANKS " \t\n"
 
-/* "{cycles,instructions}": the names from first to end - 1 are to be counted together. */
+/* Events to be counted together, as "{cycles,instructions}": the names from first to end - 1. */
 struct tool_name_group {
 	size_t first, end;
 	bool is_weak; /* may be split */
@@ -72,18 +71,17 @@ struct tool_names {
 };
 
 /*
- * Adds the names of a list with commas between them; those within pmu/.../
- * divide nothing, and blanks around names are no part of them. A pattern of
- * tracepoints ("sched:*", as for a shell's files) is all that match, by name;
- * itself if none does. Names in braces are a group, as perf writes them; the
- * modifiers behind it are those of each name. Complains, and returns -1, if a
- * name is empty, if a group is not well formed, or if memory is out.
+ * Adds the names of a list separated by commas; commas within pmu/.../ don't separate, and blanks
+ * around names are ignored. A pattern of tracepoints ("sched:*", as in a shell) adds all that
+ * match, sorted by name, or itself if none does. Names in braces are a group in perf's notation;
+ * modifiers after it apply to each name. Returns -1 after a complaint if a name is empty, a group
+ * is malformed, or memory runs out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
-/* Adds one name as it is; or those of a list that has nothing but commas between them. */
+/* Add one name unchanged; or all names of a list in which commas always separate. */
 int tool_names_append(struct tool_names *names, const char *name);
 int tool_names_split(struct tool_names *names, const char *list);
-/* Has it a '*', '?' or '['? */
+/* True if the name contains '*', '?' or '['. */
 bool tool_name_is_pattern(const char *name);
 void tool_names_clear(struct tool_names *names);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the command is, and what was installed with it. */
+/* Finds the command's own folder, and files that were installed with it. */
 #include "tools/metrics.h"
 
 #include <limits.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The path of an installed folder behind the prefix; NULL: it is elsewhere. */
+/* Returns the part of an installed folder's path after the prefix; NULL if it isn't below the
+ * prefix. */
 static const char *own_behind_prefix(const char *folder)
 {
 	size_t length = strlen(PS_PREFIX);

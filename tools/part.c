@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file beside that which is replaced: locked, so that of two runs one writes it. */
+/* The file that is written beside its target. It is locked, so that only one of two runs writes
+ * it. */
 #include "tools/file.h"
 
 #include "base/file_id.h"
@@ -61,7 +62,8 @@ static bool part_has_no_locks(int error)
 	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
 
-/* Takes away what a killed run left. A run that goes on has it locked. */
+/* Removes the file of a killed run. A running one holds a lock on it. Returns 0, or -1 after a
+ * complaint. */
 static int part_clear_stale(const char *path, const char *named)
 {
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -70,8 +72,7 @@ static int part_clear_stale(const char *path, const char *named)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : part_complain_in_way(named, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		/* Renamed or removed in the meantime: then it isn't that run's
-		 * any more. */
+		/* If it was renamed or removed meanwhile, path is another file. */
 		if (part_is_same(fd, path))
 			unlink(path);
 	} else {
@@ -82,8 +83,8 @@ static int part_clear_stale(const char *path, const char *named)
 	return result;
 }
 
-/* A file that is new, and locked where the file system has locks: two runs that
- * begin at once never get the same. */
+/* Creates a new file and locks it, if the file system has locks. Two runs that start at the same
+ * time never get the same file. */
 static int part_create_locked(const char *path, const char *named, mode_t mode)
 {
 	for (;;) {
@@ -97,8 +98,7 @@ static int part_create_locked(const char *path, const char *named, mode_t mode)
 		}
 		bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
 		int error = errno;
-		/* Another run may have taken it for a killed one's, before it
-		 * was locked. */
+		/* Before it was locked, another run may have removed it as a killed run's file. */
 		if ((is_locked || part_has_no_locks(error)) && part_is_same(fd, path))
 			return fd;
 		close(fd);
@@ -108,8 +108,8 @@ static int part_create_locked(const char *path, const char *named, mode_t mode)
 	}
 }
 
-/* May what stands there be written, and replaced? Not in a folder such as /tmp,
- * where users replace their own files only. */
+/* Checks that the target may be written and replaced. In a folder such as /tmp users can replace
+ * only their own files. */
 static int part_check_old(const char *target)
 {
 	char folder[PATH_MAX];
@@ -158,7 +158,8 @@ int tool_part_create(struct tool_part *part, const char *named)
 		tool_complain("'%s' can't be written: %s", named, strerror(errno));
 		goto destroy_part;
 	}
-	/* A signal that comes before the file is known would leave it there. */
+	/* Signals are held until the file is registered for removal: else a signal in between would
+	 * leave it behind. */
 	ps__signals_hold(&held);
 	part->fd = part_create_locked(part->path, named, has_old ? PS__FILE_MODE_BESIDE : 0666);
 	if (part->fd >= 0)
@@ -185,14 +186,14 @@ bool tool_part_is_of(const struct tool_part *part, const char *named)
 
 int tool_part_check(const struct tool_part *part)
 {
-	/* Network file systems tell a full disk when a file is closed, and the
-	 * lock must be held until it is renamed: so a copy is closed. */
+	/* Network file systems may report a full disk only at close. The lock must be held until
+	 * the file is renamed, so a duplicate is closed. */
 	int again = dup(part->fd);
 
 	return again < 0 ? -1 : close(again);
 }
 
-/* Is what was copied still all that is there? */
+/* True if the target hasn't changed since it was copied. */
 static bool part_is_old_as_copied(const struct tool_part *part)
 {
 	struct stat now;
@@ -235,7 +236,7 @@ static int part_copy(int from, int to)
 	return 0;
 }
 
-/* What is appended begins with a line of its own. */
+/* Ends the last line of the copy, if needed, so that appended text begins on a new line. */
 static int part_end_line(const struct tool_part *part, int from)
 {
 	char last = '\n';

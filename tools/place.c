@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage place: runs a command, and shows where its tasks were told to run beside where they
+/* perfsage place: runs a command, and shows where its tasks were meant to run and where they
  * ran. */
 #include "tools/place.h"
 
@@ -49,10 +49,10 @@ struct place_options {
 	bool is_json, shows_all;
 };
 
-/* Sentences are hard to read in longer lines. */
+/* Longer lines of prose are hard to read. */
 #define WIDTH 80
 
-/* -1 after a complaint. */
+/* Returns -1 after a complaint. */
 static int place_write(const struct place_run *run, const struct place_options *options,
                        struct tool_file *file)
 {
@@ -106,7 +106,7 @@ static void place_clear(struct place_run *run)
 	ps_topology_destroy(run->topology);
 }
 
-/* 1 to go on; else *status is that to end with. */
+/* Returns 1 to go on; else *status is the exit status. */
 static int place_parse(struct place_options *options, struct place_run *run, int argc, char **argv,
                        int *status)
 {

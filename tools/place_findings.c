@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The findings of perfsage place are sentences: what was shared while others were idle, who left
- * its NUMA node, what of the intended places came to nothing, and what isn't known. */
+/* The findings of perfsage place, as sentences: what was shared while others were idle, which tasks
+ * left their NUMA node, which intended places weren't used, and what is unknown. */
 #include "output/number.h"
 #include "tools/place.h"
 #include "tools/terminal.h"
@@ -11,10 +11,10 @@
 
 #define MOST_SENTENCES 8
 #define MOST_NAMES     4
-/* The kernel's own work explains what is shorter, also as a share of the run. */
+/* Shorter times, also in relation to the run, may be the kernel's own work, and aren't reported. */
 #define LEAST_NS    1000000u
 #define LEAST_SHARE 1000
-/* Tasks that took a smaller part in sharing aren't named. */
+/* Tasks with less than this fraction of the shared time aren't named. */
 #define LEAST_PART 100
 
 static void sentence_say(struct ps__buffer *sentence, size_t width, struct ps__buffer *out)
@@ -23,7 +23,7 @@ static void sentence_say(struct ps__buffer *sentence, size_t width, struct ps__b
 	ps__buffer_restart(sentence);
 }
 
-/* "a", "a and b", "a, b and 3 others": what stands before the index of a list. */
+/* Adds the separator before an item of a list: "a", "a and b", "a, b and 3 others". */
 static void say_before(size_t index, size_t shown, size_t count, const char *last,
                        struct ps__buffer *out)
 {
@@ -55,7 +55,8 @@ static int findings_number_of(const struct ps_component *component)
 	                                          : ps_component_logical_id(component);
 }
 
-/* Cores of two packages may have one number: then the kernel's names of hardware threads tell. */
+/* Adds the numbers of a component's hardware threads. The numbers of cores would be ambiguous: two
+ * packages may have the same ones. */
 static void say_numbers(const struct ps_component *component, struct ps__buffer *out)
 {
 	size_t threads = ps_component_thread_count(component);
@@ -77,28 +78,28 @@ static void say_component(const struct ps_component *component, struct ps__buffe
 	say_numbers(component, out);
 }
 
-/* In a list of the same kind the numbers say all. */
+/* True if both are named alike, so that a list needs to name their kind only once. */
 static bool is_same_kind(const struct ps_component *one, const struct ps_component *other)
 {
 	return ps_component_type(one) == ps_component_type(other) &&
 	       ps_component_thread_count(one) == ps_component_thread_count(other);
 }
 
-/* How many tasks took a part in it that matters: the first ones. */
+/* Returns the number of tasks to name; they come first in the list. */
 static size_t finding_count_members(const struct place_run *run,
                                     const struct place_finding *finding)
 {
 	const struct place_part *members = &run->sums.members[finding->first_member];
 	size_t count = 0;
 
-	/* One may have shared it with many short ones. */
+	/* The second is always named: one task may have shared with many short ones. */
 	while (count < finding->member_count &&
 	       (count < 2 || members[count].ns >= finding->ns / LEAST_PART))
 		count++;
 	return count;
 }
 
-/* Is one of the hardware threads that were idle in the mask? */
+/* True if the mask has one of the hardware threads that were idle. */
 static bool mask_has_idle(const struct place_run *run, const struct place_finding *finding,
                           const struct tool_cpus *mask)
 {
@@ -113,7 +114,8 @@ static bool mask_has_idle(const struct place_run *run, const struct place_findin
 	return false;
 }
 
-/* Could the tasks have gone there? Said only if all of their masks are known. */
+/* Tells whether the tasks' masks allow the idle hardware threads; says nothing if a mask is
+ * unknown. */
 static void say_reason(const struct place_run *run, const struct place_finding *finding,
                        struct ps__buffer *out)
 {
@@ -168,7 +170,7 @@ static void say_finding(const struct place_run *run, const struct place_finding 
 	ps__buffer_add(out, ".");
 }
 
-/* Did a task run on a CPU that the tree lacks? Who else was there isn't known. */
+/* True if a task ran on a CPU that isn't in the tree. It is unknown who shared it. */
 static bool has_unknown_thread(const struct place_run *run)
 {
 	const struct ps_thread *unknown = ps_topology_unknown_thread(run->topology);
@@ -261,7 +263,7 @@ static void show_leaves(const struct place_run *run, size_t width, struct ps__bu
 	ps__buffer_clear(&sentence);
 }
 
-/* What the variables say, and what came of it. */
+/* Shows errors in the variables, and how the intended places were used. */
 static void show_intended(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	const struct place_intent *intent = &run->intent;

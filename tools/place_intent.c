@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The intended places of a program: its mask, the cpuset, and variables of OpenMP, MPI and
- * batch systems. */
+/* The intended placement of a program: its affinity mask, the cpuset, and variables of OpenMP, MPI
+ * and batch systems. */
 #include "base/error.h"
 #include "base/os.h"
 #include "tools/place.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those after the first three are shown as they are: each belongs to one library or batch system.
- * What mpirun and srun make of them is the mask that they give to a process. */
+/* Only the first three are parsed. The others each belong to one library or batch system, and are
+ * shown unchanged: mpirun and srun turn them into the mask of each process. */
 static const char *const names[] = {
     "OMP_PLACES",
     "OMP_PROC_BIND",
@@ -45,7 +45,7 @@ static int intent_parse(struct place_intent *intent, const struct ps_component *
 		return PS_OK;
 	result = is_omp ? tool_places_parse(&places, value, root, &intent->allowed)
 	                : tool_places_parse_gomp(&places, value, &intent->allowed);
-	/* OMP_PLACES, which comes first, prevails. */
+	/* The first variable with places wins: OMP_PLACES comes before the others. */
 	if (result != PS_OK || intent->places_of) {
 		tool_places_clear(&places);
 		return result;

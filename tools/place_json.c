@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage place as JSON: share/perfsage.schema.json has the fields below "placement". */
+/* perfsage place as JSON. share/perfsage.schema.json describes its fields, under "placement". */
 #include "output/json.h"
 #include "output/rank.h"
 #include "tools/command.h"
@@ -38,7 +38,7 @@ static void json_add_intent(struct ps__json *json, const struct place_intent *in
 	json_add_cpus(json, "refused", &intent->places.refused);
 }
 
-/* A component's number; null if it has none. */
+/* Adds a component's number; null if there is no component. */
 static void json_add_number_of(struct ps__json *json, const char *key,
                                const struct ps_component *component)
 {
@@ -184,7 +184,7 @@ static void json_add_holes(struct ps__json *json, const struct place_run *run)
 	ps__json_close(json, ']');
 }
 
-/* The last fields, of a run that MPI started. */
+/* Number of fields at the end that only a run started by MPI has. */
 #define OF_RANK 3
 
 static void json_add_head(struct ps__json *json, const struct place_run *run)

@@ -2,8 +2,8 @@
 /*
  * The affinity masks of a program's tasks.
  *
- * No record tells of a mask: it is read when a task is first seen, and again from time to time. A
- * task binds itself soon after its start or never, so the looks get rarer with its age.
+ * No record reports a mask. It is read when a task is first seen, and again at growing intervals,
+ * because most tasks that bind themselves do it soon after their start.
  */
 #include "tools/place.h"
 
@@ -13,13 +13,13 @@
 
 #include <string.h>
 
-/* A task that binds itself so soon began with that mask, for all that matters. */
+/* A mask that a task sets this early counts as its first one. */
 #define EARLY_NS        5000000u
 #define SOONEST_LOOK_NS 1000000u
 #define LATEST_LOOK_NS  1000000000u
-#define AGE_SHARE       4 /* a look at an age is followed by one a quarter of it later */
+#define AGE_SHARE       4 /* the time between two looks is a quarter of the task's age */
 
-/* The index of the first that is behind this number and time. */
+/* Returns the index of the first entry after this tid and time. */
 static size_t masks_behind(const struct place_masks *masks, uint32_t tid, uint64_t ns)
 {
 	size_t from = 0, to = masks->count;
@@ -44,7 +44,8 @@ struct place_mask *place_masks_find(const struct place_masks *masks, uint32_t ti
 	return &masks->list[behind - 1];
 }
 
-/* A mask that can't be read is that of a task that has ended: nothing changes. */
+/* Reads the task's mask and plans the next look. If the mask can't be read, the task has ended, and
+ * nothing changes. */
 static int mask_look(struct place_mask *mask, uint64_t now_ns)
 {
 	uint64_t age_ns = now_ns > mask->begin_ns ? now_ns - mask->begin_ns : 0;

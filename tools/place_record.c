@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the command of perfsage place, with a session that records who runs where. */
+/* Runs the command of perfsage place with a session that records which task runs where. */
 #include "base/os.h"
 #include "tools/command.h"
 #include "tools/place.h"
@@ -8,8 +8,8 @@
 #include <perfsage/error.h>
 #include <perfsage/session.h>
 
-/* How often the rings are read. Often at first: a task's mask can be read while it is there. And
- * often while so many records come at a time: a ring has room for some 8000. */
+/* Intervals for reading the rings. The first ones are short, so that masks of short tasks can be
+ * read. They stay short while MANY_RECORDS come at a time: a ring has room for about 8000. */
 #define FIRST_TICK_NS   1000000u
 #define LONGEST_TICK_NS 20000000u
 #define MANY_RECORDS    1000
@@ -17,9 +17,9 @@
 struct recorder {
 	struct place_run *run;
 	struct ps_session *session;
-	struct ps_listener slices; /* hears all records, too */
-	size_t records;            /* since the last tick */
-	int result;                /* of the masks: the first failure */
+	struct ps_listener slices; /* gets all records, too */
+	size_t records;            /* number since the last tick */
+	int result;                /* the first failure of reading masks */
 };
 
 static void recorder_hear(void *context, const struct ps_session_record *heard)
@@ -37,12 +37,13 @@ static void recorder_hear(void *context, const struct ps_session_record *heard)
 
 	recorder->records++;
 	hear(slices->context, heard);
-	/* Memory has ended: the records until then are shown, and later ones are not known. */
+	/* If memory ran out, earlier records are still shown, and the rest is unknown. */
 	if (recorder->result == PS_OK && !tool_slices_is_full(recorder->run->slices))
 		recorder->result = place_masks_hear(&recorder->run->masks, heard->record);
 }
 
-/* The session of a child that waits. Other threads and processes inherit its events. */
+/* Starts the session for a waiting child. Its other threads and child processes inherit the
+ * events. */
 static int recorder_start(struct recorder *recorder, pid_t pid)
 {
 	struct ps_listener listener = {.size = sizeof listener,
@@ -70,7 +71,7 @@ static int recorder_start(struct recorder *recorder, pid_t pid)
 	return code == PS_OK || code == PS_PARTIAL ? 0 : tool_complain_detail();
 }
 
-/* Reads what is there. -1 with a failure's detail. */
+/* Reads the available records. Returns -1 on failure, with ps_error_detail. */
 static int recorder_poll(struct recorder *recorder)
 {
 	int result = ps_session_poll(recorder->session, 0);
@@ -100,7 +101,8 @@ static uint64_t recorder_next_tick(struct recorder *recorder, uint64_t tick_ns)
 	return tick_ns > LONGEST_TICK_NS ? LONGEST_TICK_NS : tick_ns;
 }
 
-/* Until the command has ended. A failure to record is told at once, and the command goes on. */
+/* Reads records until the command ends. A failure to record is reported at once; the command goes
+ * on. */
 static void recorder_wait(struct recorder *recorder, struct tool_watcher *watcher, bool *has_failed)
 {
 	uint64_t tick_ns = FIRST_TICK_NS;
@@ -116,7 +118,7 @@ static void recorder_wait(struct recorder *recorder, struct tool_watcher *watche
 	}
 }
 
-/* The command has ended: all that is left is read, and played. */
+/* Called when the command has ended: reads the remaining records and plays all. */
 static int recorder_finish(struct recorder *recorder, pid_t pid, uint64_t end_ns)
 {
 	struct ps_session_stats stats = {.size = sizeof stats};

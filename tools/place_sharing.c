@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was shared while others were idle: makes the sweep's spots, entries and events of segments,
- * and findings of what it intent. */
+/* Finds what was shared while others were idle: makes the sweep's spots, entries and events from
+ * segments, and findings from their clocks. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-/* Ends first: a task that goes from one place to another is never at both. */
+/* At the same time ends come before begins, so that a task that changes its place is never at
+ * both. */
 static int compare_events(const void *one, const void *other)
 {
 	const struct place_event *a = one, *b = other;
@@ -31,7 +32,7 @@ static void sweep_add_events(struct place_sweep *sweep, const struct place_segme
 	}
 }
 
-/* By spot, whose index is in `entry` then, and task. */
+/* Sorts by spot (its index is in `entry` at this stage), then by task. */
 static int compare_spots(const void *one, const void *other)
 {
 	const struct place_segment *a = one, *b = other;
@@ -40,7 +41,8 @@ static int compare_spots(const void *one, const void *other)
 	                            : place_compare(a->task, b->task);
 }
 
-/* Each pair of spot and task is an entry. Segments learn theirs; SIZE_MAX: there is no spot. */
+/* Makes an entry for each pair of spot and task, and sets each segment's entry. A segment without a
+ * spot keeps SIZE_MAX. */
 static void add_entries(struct place_sweep *sweep, struct place_spot *spots,
                         struct place_segment *segments, size_t count)
 {
@@ -74,7 +76,7 @@ static void make_threads(struct place_sweep *sweep, const struct place_input *in
 		    !is_unknown && tool_cpus_contain(input->allowed, topology->threads[i].cpu);
 		*thread = (struct place_spot){
 		    .component = component, .is_unknown = is_unknown, .is_allowed = is_allowed};
-		/* The hardware threads of a core stand side by side. */
+		/* The hardware threads of a core are adjacent. */
 		if (core && core != last)
 			sweep->cores[sweep->core_count++] =
 			    (struct place_spot){.component = core, .is_core = true};
@@ -170,7 +172,7 @@ static int add_part(struct place_part **parts, size_t *count, size_t *room, stru
 	return PS_OK;
 }
 
-/* entry: the first one of the spot. *next: that of the next spot. */
+/* entry: index of the spot's first entry. *next gets the index of the next spot's first entry. */
 static int add_finding(struct place_sums *sums, const struct place_sweep *sweep, size_t entry,
                        size_t *next)
 {
@@ -217,7 +219,7 @@ static int compare_findings(const void *one, const void *other)
 	return a->component->logical_id - b->component->logical_id;
 }
 
-/* Sweeps once more, for the spots that were idle while that of the finding was shared. */
+/* Sweeps once more, to find the spots that were idle while the finding's spot was shared. */
 static int add_idles(struct place_sums *sums, struct place_sweep *sweep,
                      struct place_finding *finding)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage place as text: the intended places, and a line for each task. Alike tasks share a line.
+/* perfsage place as text: the intended places, and a line for each task. Tasks that are alike share
+ * a line.
  */
 #include "base/os.h"
 #include "output/number.h"
@@ -10,34 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer don't share a line. */
+/* Smallest number of tasks that share a line. */
 #define LEAST_ALIKE 4
-/* More lines aren't shown unless all are asked for. */
+/* Most lines, unless the user wants all. */
 #define MOST_ROWS     40
 #define INTENT_INDENT 10
 
-/* The columns of the table that have words. */
+/* Widths of the table's columns that have words. */
 struct widths {
 	size_t task, mask, ran;
 };
 
-/* With numbers and blanks between them, the widths of the table are 79 and 60. */
+/* With the numbers and blanks, the whole table is 79 or 60 columns wide. */
 static const struct widths usual = {23, 13, 16}, narrow = {13, 10, 10};
 #define NARROW    79
 #define NARROWEST 60
 #define WIDE      80
-#define MOST_MORE 40 /* columns that a wide terminal has for the CPUs */
+#define MOST_MORE 40 /* extra columns for the CPUs on a wide terminal */
 
-/* One line: tasks that are alike. */
+/* A line: tasks that are alike. */
 struct row {
 	size_t first, count;
 	uint64_t most_ns, moves, leaves;
-	struct tool_cpus ran; /* where any of them ran */
-	bool has_changed;     /* the mask of one of them did */
+	struct tool_cpus ran; /* the CPUs where any of them ran */
+	bool has_changed;     /* the mask of at least one changed */
 	bool has_several;     /* their masks differ */
 };
 
-/* Cuts text that is too long, and fills up what is too short. */
+/* Adds a cell of fixed width: cuts longer text and pads shorter text. */
 static void show_cell(const char *text, size_t columns, struct ps__buffer *out)
 {
 	size_t length = strlen(text);
@@ -48,10 +49,10 @@ static void show_cell(const char *text, size_t columns, struct ps__buffer *out)
 	}
 	while (length > 0 && tool_columns(text, length) > columns - 2)
 		length--;
-	/* No byte of a character is left alone. */
+	/* Don't cut inside a UTF-8 character. */
 	while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length--;
-	/* Nor is a part of a number in a list, which would be another one. */
+	/* Don't cut inside a number of a list: it would look like another number. */
 	for (size_t last = length; last > 0 && text[0] >= '0' && text[0] <= '9'; last--) {
 		if (text[last - 1] == ',') {
 			length = last;
@@ -62,7 +63,7 @@ static void show_cell(const char *text, size_t columns, struct ps__buffer *out)
 	               (int)(columns - 2 - tool_columns(text, length)), "");
 }
 
-/* "intended  CPUs 0-3 ..." */
+/* Adds "intended  CPUs 0-3 ...". */
 static void show_intent(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	const struct place_intent *intent = &run->intent;
@@ -91,7 +92,7 @@ static void show_intent(const struct place_run *run, size_t width, struct ps__bu
 	ps__buffer_clear(&line);
 }
 
-/* Do both run under the same mask, or each bound to one hardware thread of its own? */
+/* True if both run under the same mask, or each is bound to one hardware thread. */
 static bool masks_are_alike(const struct tool_cpus *one, const struct tool_cpus *other)
 {
 	if (!one || !other)
@@ -109,7 +110,7 @@ static bool tasks_are_alike(const struct place_run *run, size_t one, size_t othe
 	       masks_are_alike(place_mask_of(run, one), place_mask_of(run, other));
 }
 
-/* Widens the row by a task. Memory that lacks costs what is told of where it ran. */
+/* Adds a task to the row. If memory runs out, the row's list of CPUs is incomplete. */
 static void row_add(struct row *row, const struct place_run *run, size_t index)
 {
 	const struct place_task *task = &run->sums.tasks[index];
@@ -140,7 +141,7 @@ static void show_mask(const struct row *row, const struct tool_cpus *mask, struc
 		ps__buffer_add(cell, "*");
 }
 
-/* "0 60%, 1 40%"; of several tasks "0-3". */
+/* Adds "0 60%, 1 40%" for one task; "0-3" for several. */
 static void show_ran(const struct place_run *run, const struct row *row, struct ps__buffer *cell)
 {
 	const struct place_task *task = &run->sums.tasks[row->first];
@@ -201,7 +202,8 @@ static void show_row(const struct place_run *run, const struct row *row,
 	ps__buffer_clear(&cell);
 }
 
-/* The tasks that are like the first one and in no row yet: that one alone, if they are few. */
+/* Shows a line for the tasks that are like the first one and have no line yet; for the first one
+ * only if they are few. */
 static void show_alike(const struct place_run *run, bool shows_all, bool *is_shown, size_t first,
                        const struct widths *widths, struct ps__buffer *out)
 {
@@ -289,7 +291,7 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 		tool_put(&line, run->command[i]);
 	}
 	tool_put_rank(&line, run->pid);
-	/* A task that came and went in a hole was not seen. */
+	/* A task that existed only inside a hole was not seen. */
 	ps__buffer_add(&line, ": %s%zu task%s in ",
 	               tool_slices_hole_count(run->slices) ? "at least " : "", run->sums.task_count,
 	               run->sums.task_count == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the slices of perfsage place's command to sums: where each task ran, or waited for its
+/* Turns the slices of perfsage place's command into sums: where each task ran, or waited for its
  * turn. */
 #include "base/error.h"
 #include "base/os.h"
@@ -9,11 +9,11 @@
 struct spans {
 	struct place_span *list;
 	size_t count, room;
-	int *cpus; /* of each task: where it ran last; -1: not known */
+	int *cpus; /* for each task: the CPU where it ran last; -1: unknown */
 	size_t task_count, task_room;
 };
 
-/* Tasks are counted as they are met. PS_ENOMEM. */
+/* Makes room for a task: tasks are numbered as they are met. PS_ENOMEM. */
 static int spans_meet(struct spans *spans, size_t task)
 {
 	if (task < spans->task_count)
@@ -44,7 +44,8 @@ static int spans_add(struct spans *spans, const struct tool_span *span, int cpu)
 	return PS_OK;
 }
 
-/* A preempted task waits where it ran. Where a new task waits isn't known. */
+/* Adds the spans in which a task ran or was preempted. A preempted task waits on its last CPU. For
+ * a new task this is unknown. */
 static int spans_visit(const struct tool_span *span, void *context)
 {
 	struct spans *spans = context;

@@ -29,7 +29,7 @@ static const struct ps_component *node_of(const struct place_input *input, size_
 	                             PS_COMPONENT_NUMA, 1);
 }
 
-/* Counts how the task came to the place where it runs. */
+/* Counts a migration between two consecutive stays of a task. */
 static void note_move(const struct place_input *input, struct place_task *task,
                       const struct place_segment *from, const struct place_segment *to)
 {
@@ -43,7 +43,8 @@ static void note_move(const struct place_input *input, struct place_task *task,
 		task->leaves++;
 }
 
-/* A task that runs, and waits, and runs again on one hardware thread stays there. */
+/* Adds a stay, or extends the last one: a task that runs, waits and runs again on one hardware
+ * thread stays there all the time. */
 static void add_stay(struct place_segments *segments, const struct place_segment *stay)
 {
 	struct place_segment *last =
@@ -56,7 +57,7 @@ static void add_stay(struct place_segments *segments, const struct place_segment
 		segments->stays[segments->stay_count++] = *stay;
 }
 
-/* spans: sorted. */
+/* spans: sorted by task, then by time. */
 static void add_segments(struct place_sums *sums, const struct place_input *input,
                          const struct place_span *spans, struct place_segments *segments)
 {
@@ -109,7 +110,7 @@ static int compare_shares(const void *one, const void *other)
 	                              : sums_compare_numbers(a->cpu, b->cpu);
 }
 
-/* Adds up the runs, which are left sorted by task and hardware thread. */
+/* Adds up the run times. Sorts runs by task and hardware thread. */
 static void add_shares(struct place_sums *sums, const struct place_input *input,
                        struct place_segments *segments)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perfsage place: the actual placement, as a function of spans and of the tree. For each task how
- * long it ran on which hardware thread, and how often it left its NUMA node; for each hardware
- * thread and core, how long tasks shared it while another was idle.
+ * perfsage place: computes the actual placement from spans and the tree. For each task: how long it
+ * ran on which hardware thread, and how often it left its NUMA node. For each hardware thread and
+ * core: how long tasks shared it while another one was idle.
  *
- * Other programs are not seen. "Idle" means that no task of the observed ones ran there or waited
- * for its turn.
+ * Other programs are not seen. "Idle" means that no observed task ran there or waited for its turn.
  */
 #ifndef PS_TOOLS_PLACE_SUMS_H
 #define PS_TOOLS_PLACE_SUMS_H
@@ -18,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A task ran on a CPU; or it could have run, and waited there for its turn after a preemption. */
+/* A time in which a task ran on a CPU; or, if waits, was preempted there and could have run. */
 struct place_span {
 	size_t task;
 	uint64_t begin_ns, end_ns;
@@ -26,7 +25,7 @@ struct place_span {
 	bool waits;
 };
 
-/* What is given; all of it is only read. */
+/* The input, which is not changed. */
 struct place_input {
 	const struct ps_component *root;
 	const struct place_span *spans; /* in any order; those of one task don't overlap */
@@ -37,29 +36,30 @@ struct place_input {
 	const struct tool_cpus *allowed; /* the CPUs that the program may use */
 };
 
-/* A task's time on one hardware thread. */
+/* The time that a task ran on one hardware thread. */
 struct place_share {
-	const struct ps_thread
-	    *thread; /* the unknown Thread for a CPU that the tree doesn't have */
-	int cpu;     /* its number, also if it came online later and is not in the tree */
+	const struct ps_thread *thread; /* the unknown Thread if the tree doesn't have the CPU */
+	int cpu; /* the CPU's number, even if it isn't in the tree because it came online
+	          * later */
 	uint64_t run_ns;
 };
 
 struct place_task {
 	uint64_t run_ns;
 	uint64_t wait_ns;
-	uint64_t moves;  /* to another hardware thread */
-	uint64_t leaves; /* of these, to another NUMA node */
-	/* While another one was idle: it shared a hardware thread; it ran on a core beside others
+	uint64_t moves;  /* migrations to another hardware thread */
+	uint64_t leaves; /* moves that left the NUMA node */
+	/* While another one was idle: time on a hardware thread shared with others; on a shared
+	 * core
 	 */
 	uint64_t shared_thread_ns, shared_core_ns;
-	size_t first_share, share_count; /* the longest first */
+	size_t first_share, share_count; /* sorted, longest time first */
 };
 
-/* A task, or a component, and for how long. */
+/* A task or a component, and a time. */
 struct place_part {
-	size_t task;                          /* a member's index in tasks */
-	const struct ps_component *component; /* an idle one */
+	size_t task;                          /* of a member: index of the task */
+	const struct ps_component *component; /* of an idle component */
 	uint64_t ns;
 };
 
@@ -67,38 +67,39 @@ struct place_part {
 struct place_finding {
 	const struct ps_component *component;
 	uint64_t ns;
-	size_t first_member, member_count; /* who shared it: the longest first */
-	size_t first_idle, idle_count;     /* what was idle meanwhile: the longest first */
-	bool has_idle; /* else these aren't known: there were too many findings */
+	size_t first_member, member_count; /* the tasks that shared it, longest time first */
+	size_t first_idle, idle_count;     /* what was idle meanwhile, longest time first */
+	bool has_idle; /* false: idle components weren't determined, as there are too many
+	                * findings */
 };
 
 struct place_sums {
-	struct place_task *tasks; /* as the spans count them */
+	struct place_task *tasks; /* indexed as in the spans */
 	struct place_share *shares;
-	struct place_finding *findings; /* the longest first */
+	struct place_finding *findings; /* sorted, longest time first */
 	struct place_part *members;
 	struct place_part *idles;
 	size_t task_count, share_count, finding_count, member_count, idle_count;
 	size_t finding_room, member_room, idle_room;
 };
 
-/* So many findings tell what was idle. */
+/* Number of findings for which the idle components are determined. */
 #define PLACE_MOST_IDLE 16
 
-/* PS_ENOMEM, and then there is nothing to clear. O(n log n) for n spans. */
+/* Returns PS_ENOMEM if memory runs out; *out then needs no clearing. O(n log n) for n spans. */
 int place_sums_create(struct place_sums *out, const struct place_input *input);
 void place_sums_clear(struct place_sums *sums);
 
-/* A task's place at a time. For the files of place_sums alone. */
+/* A time that a task spent on a hardware thread. Used only by place_sums.c and its helpers. */
 struct place_segment {
 	uint64_t begin_ns, end_ns;
-	size_t thread; /* the index in the tree; that behind the last is the unknown Thread */
+	size_t thread; /* index in the tree; the one after the last is the unknown Thread */
 	int cpu;
 	size_t task;
-	size_t entry; /* of place_sharing.c */
+	size_t entry; /* used by place_sharing.c */
 };
 
-/* Where tasks ran, and where they were: that is also where they waited after a preemption. */
+/* runs: times in which tasks ran. stays: the same, and the waits after a preemption. */
 struct place_segments {
 	struct place_segment *runs, *stays;
 	size_t run_count, stay_count;

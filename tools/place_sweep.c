@@ -26,7 +26,7 @@ static uint64_t watched_clock(const struct place_sweep *sweep)
 	return sweep->watched ? spot_clock(sweep, sweep->watched) : 0;
 }
 
-/* Before a change: the clocks are brought up to now. */
+/* Brings the spot's clocks up to now; called before a change. */
 static void spot_settle(struct place_sweep *sweep, struct place_spot *spot)
 {
 	uint64_t watched_ns = watched_clock(sweep);
@@ -39,7 +39,7 @@ static void spot_settle(struct place_sweep *sweep, struct place_spot *spot)
 	spot->since_ns = spot->is_core ? sweep->core_clock_ns : sweep->thread_clock_ns;
 }
 
-/* After a change. */
+/* Restarts the spot's clocks; called after a change. */
 static void spot_resume(struct place_sweep *sweep, struct place_spot *spot)
 {
 	if (!spot_is_idle(spot))
@@ -72,7 +72,7 @@ static void change_thread(struct place_sweep *sweep, struct place_spot *thread,
 	                                      : &thread->holes;
 	*count += (unsigned)by;
 	spot_resume(sweep, thread);
-	/* The core counts hardware threads, not tasks. */
+	/* Counts of a core are numbers of hardware threads, not of tasks. */
 	if (kind == PLACE_HOLE || (before == 0) != (*count == 0))
 		change_core(sweep, thread->core, kind, by);
 }
@@ -126,13 +126,13 @@ static void spots_finish(struct place_sweep *sweep, struct place_spot *spots, si
 		spot_settle(sweep, &spots[i]);
 }
 
-/* All events leave the counts at 0, so a sweep may follow another. */
+/* After a sweep all counts are 0 again, so another one may follow. */
 void place_sweep_run(struct place_sweep *sweep, const struct place_spot *watched)
 {
 	sweep->watched = watched;
 	sweep->thread_clock_ns = sweep->core_clock_ns = 0;
 	sweep->now_ns = sweep->event_count ? sweep->events[0].ns : 0;
-	/* All clocks are set before one is read. */
+	/* Reset all clocks before the first is read. */
 	spots_reset(sweep->threads, sweep->thread_count);
 	spots_reset(sweep->cores, sweep->core_count);
 	spots_start(sweep, sweep->threads, sweep->thread_count);

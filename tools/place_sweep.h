@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sharing while others are idle: one sweep over all segments by time. place_sharing.c makes it.
+ * Finds sharing while others are idle: one sweep over all segments, in the order of time, for
+ * place_sharing.c.
  *
- * A segment that begins or ends changes one hardware thread and its core; the others aren't looked
- * at. Instead there are clocks. Two of the sweep go while a hardware thread, or a core, is idle. A
- * spot's clock takes over what these have gone while the spot was shared, and a task's entry what
- * the spot's has gone while the task was there.
+ * The begin or end of a segment changes one hardware thread and its core; the others aren't
+ * visited. Clocks replace the visits. Two clocks of the sweep advance while any hardware thread, or
+ * any core, is idle. A spot's clock advances with them while the spot is shared. An entry of a task
+ * advances with its spot's clock while the task is there.
  *
- * In a hole nobody knows who runs on that CPU: it is neither idle nor shared. A preempted task may
- * have run there, too; so no wait is known to be one, and no hardware thread is known to be shared.
+ * In a hole it is unknown who runs on the CPU, so it is neither idle nor shared. A preempted task
+ * may also have run on that CPU. So while any hole is open, no wait is certain, and no hardware
+ * thread counts as shared.
  */
 #ifndef PS_TOOLS_PLACE_SWEEP_H
 #define PS_TOOLS_PLACE_SWEEP_H
@@ -18,25 +20,28 @@
 /* A hardware thread or a core. */
 struct place_spot {
 	const struct ps_component *component;
-	struct place_spot *core; /* of a hardware thread; NULL: the tree has none */
+	struct place_spot *core; /* of a hardware thread; NULL: it has no core in the tree */
 	bool is_core;
-	bool is_allowed;   /* the program may use it, or a part of it */
-	bool is_unknown;   /* it may be several */
-	unsigned occupied; /* tasks that run or wait here; of a core: hardware threads with some */
-	unsigned running;  /* tasks; of a core: hardware threads on which one runs */
+	bool is_allowed;   /* the program may use at least a part of it */
+	bool is_unknown;   /* the unknown Thread, which may stand for several CPUs */
+	unsigned occupied; /* number of tasks that run or wait here; of a core: number of hardware
+	                    * threads with such tasks */
+	unsigned running;  /* number of tasks that run here; of a core: number of hardware threads
+	                    * with such tasks */
 	unsigned holes;
-	uint64_t clock_ns;      /* shared while another was idle, up to since_ns */
-	uint64_t since_ns;      /* by the sweep's clock */
-	uint64_t idle_ns;       /* idle while the watched spot was shared, up to idle_since_ns */
-	uint64_t idle_since_ns; /* by the watched spot's clock */
+	uint64_t clock_ns;      /* time shared while another one was idle, up to since_ns */
+	uint64_t since_ns;      /* reading of the sweep's clock */
+	uint64_t idle_ns;       /* time idle while the watched spot was shared, up to
+	                         * idle_since_ns */
+	uint64_t idle_since_ns; /* reading of the watched spot's clock */
 };
 
 /* A task at a spot. */
 struct place_entry {
 	struct place_spot *spot;
 	size_t task;
-	uint64_t ns;       /* of the spot's clock */
-	uint64_t since_ns; /* by the spot's clock, while it is there */
+	uint64_t ns;       /* time by the spot's clock */
+	uint64_t since_ns; /* reading of the spot's clock when the task came */
 };
 
 enum place_kind {
@@ -53,23 +58,24 @@ struct place_event {
 };
 
 struct place_sweep {
-	struct place_spot *threads, *cores; /* as in the tree, the unknown Thread the last */
+	struct place_spot *threads, *cores; /* in the tree's order; the unknown Thread is the last
+	                                     * thread */
 	size_t thread_count, core_count;
 	struct place_entry *entries;
 	size_t entry_count;
 	struct place_event *events;
 	size_t event_count;
-	struct place_segment *holes; /* their hardware threads and times */
+	struct place_segment *holes; /* only thread, begin_ns and end_ns are set */
 	size_t hole_count;
-	/* The state. */
+	/* State of the sweep. */
 	uint64_t now_ns;
 	uint64_t thread_clock_ns, core_clock_ns;
 	size_t idle_threads, idle_cores, open_holes;
 	const struct place_spot *watched; /* NULL in the first sweep */
 };
 
-/* Sweeps over the events, which are sorted by time. watched: the spots' idle times are those while
- * this one was shared; NULL: none. May be called again. */
+/* Sweeps over the events, which must be sorted by time. watched: idle times count only while this
+ * spot was shared; NULL: idle times are not computed. May be called again. */
 void place_sweep_run(struct place_sweep *sweep, const struct place_spot *watched);
 
 #endif

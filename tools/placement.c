@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of places, and OMP_PLACES: a parser with a function for each rule of the grammar. */
+/* Lists of places, and a parser for OMP_PLACES with one function for each rule of the grammar. */
 #include "tools/placement.h"
 
 #include "base/error.h"
@@ -25,7 +25,8 @@ void tool_places_clear(struct tool_places *places)
 	*places = (struct tool_places){.list = NULL};
 }
 
-/* Takes over the set. PS_ENOMEM, and then the set is the caller's. */
+/* Adds the set, which then belongs to places. PS_ENOMEM; the set still belongs to the caller
+ * then. */
 static int places_adopt(struct tool_places *places, const struct tool_cpus *cpus)
 {
 	struct tool_cpus *list = ps__vector_reserve(places->list, places->count, places->count + 1,
@@ -80,7 +81,7 @@ void tool_places_show(const struct tool_places *places, size_t columns, struct p
 		return;
 	show_place(&places->list[places->count - 1], &last);
 	for (; index + 1 < places->count; index++) {
-		/* Behind it there must be room for " ... " and the last one. */
+		/* Room for " ... " and the last place, which follow. */
 		size_t behind = index + 2 < places->count ? strlen(" ... ") : 1;
 		ps__buffer_restart(&place);
 		show_place(&places->list[index], &place);
@@ -95,15 +96,15 @@ void tool_places_show(const struct tool_places *places, size_t columns, struct p
 }
 
 struct parser {
-	const char *text; /* the whole variable */
+	const char *text; /* the whole value of the variable */
 	const char *at;
 	const struct ps_component *root;
 	const struct tool_cpus *allowed;
 	struct tool_places places, excluded;
-	size_t numbers; /* so far, in all places */
+	size_t numbers; /* CPU numbers so far, in all places */
 };
 
-/* "first : length : stride", of numbers or of places. */
+/* The ":length:stride" after a number or a place. */
 struct interval {
 	int length, stride;
 };
@@ -183,7 +184,7 @@ static int place_add(struct parser *parser, struct tool_cpus *place, int number,
 	return tool_cpus_add(place, (int)cpu);
 }
 
-/* One item between the braces: "8", "8:4", "8:4:2" or "!9". */
+/* Parses an item between braces: "8", "8:4", "8:4:2" or "!9". */
 static int parse_resource(struct parser *parser, struct tool_cpus *place,
                           struct tool_cpus *excluded)
 {
@@ -201,7 +202,7 @@ static int parse_resource(struct parser *parser, struct tool_cpus *place,
 	return result;
 }
 
-/* Exclusions hold for the whole place, wherever in it they stand. */
+/* Parses a place in braces. An exclusion applies to the whole place, wherever it is in it. */
 static int parse_braces(struct parser *parser, struct tool_cpus *place)
 {
 	struct tool_cpus excluded = {0};
@@ -218,7 +219,7 @@ static int parse_braces(struct parser *parser, struct tool_cpus *place)
 	return result;
 }
 
-/* "{...}", or a number, which is a place of one CPU. */
+/* Parses "{...}", or a number, which is a place with one CPU. */
 static int parse_place(struct parser *parser, struct tool_cpus *place)
 {
 	int cpu;
@@ -246,7 +247,7 @@ static int add_interval(struct parser *parser, const struct tool_cpus *place,
 	return result;
 }
 
-/* One item of the list: a place, with an interval or an exclusion. */
+/* Parses an item of the list: a place, with an interval or an exclusion. */
 static int parse_places(struct parser *parser)
 {
 	bool is_excluded = parse_sign(parser, '!');
@@ -264,7 +265,7 @@ static int parse_places(struct parser *parser)
 	return result;
 }
 
-/* Exclusions hold for the whole list. */
+/* Removes excluded places. An exclusion applies to the whole list. */
 static void exclude_places(struct tool_places *places, const struct tool_places *excluded)
 {
 	size_t kept = 0;
@@ -290,7 +291,7 @@ static int parse_list(struct parser *parser)
 	return result;
 }
 
-/* What an abstract name divides the tree by. */
+/* For each abstract name: a function that returns the component which is one place. */
 static const struct ps_component *place_find_thread(const struct ps_component *thread)
 {
 	return thread;
@@ -301,7 +302,7 @@ static const struct ps_component *place_find_core(const struct ps_component *thr
 	return ps_component_ancestor(thread, PS_COMPONENT_CORE, 1);
 }
 
-/* The cache of the last level is the outermost one. */
+/* Returns the outermost cache, which is the last level. */
 static const struct ps_component *place_find_cache(const struct ps_component *thread)
 {
 	const struct ps_component *last = NULL, *cache = thread;
@@ -341,7 +342,7 @@ static int add_abstract(struct parser *parser, const struct abstract *abstract, 
 	for (size_t i = 0; result == PS_OK && i < threads && parser->places.count < most;) {
 		const struct ps_component *first = NULL, *next = NULL;
 		place.count = 0;
-		/* The hardware threads of one component stand side by side in the tree's order. */
+		/* The hardware threads of one component are adjacent in the tree's order. */
 		for (; result == PS_OK && i < threads; i++) {
 			const struct ps_thread *thread = ps_component_thread_at(parser->root, i);
 			next = abstract->find(ps_thread_component(thread));
@@ -362,7 +363,7 @@ static int add_abstract(struct parser *parser, const struct abstract *abstract, 
 	return result;
 }
 
-/* A word, which may have a number in parentheses. */
+/* Parses an abstract name, with or without a number in parentheses. */
 static int parse_abstract(struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");

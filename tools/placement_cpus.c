@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of CPUs, as they are in affinity masks and places. */
+/* Sets of CPUs, for affinity masks and places. */
 #include "tools/placement.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where the number is, or where it would have to stand. */
+/* Returns the index of the number, or the index where it would be inserted. */
 static size_t cpus_find(const struct tool_cpus *cpus, int cpu)
 {
 	size_t from = 0, to = cpus->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GOMP_CPU_AFFINITY of GCC's OpenMP library, and OMP_PROC_BIND. */
+/* Parses GOMP_CPU_AFFINITY of GCC's OpenMP library, and OMP_PROC_BIND. */
 #include "tools/placement.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ static int gomp_fail(const char *text, const char *at, const char *wanted)
 	                text, wanted, at);
 }
 
-/* A number of CPUs; NULL if there is none. */
+/* Reads a CPU number. Returns its end; NULL if there is no number or it is too large. */
 static const char *gomp_number(const char *at, int *out)
 {
 	char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of the machine, from /proc; and its CPUs, from /sys. */
+/* Lists the machine's processes from /proc, and its CPUs from /sys. */
 #include "tools/processes.h"
 
 #include "base/os.h"
@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A look at /proc takes two descriptors, a folder's and a file's. The counters may have taken all
- * others. */
+/* Descriptors in reserve. Reading /proc takes two, for a folder and a file, and the counters may
+ * use up all others. */
 static int spares[2] = {-1, -1};
 
 int tool_processes_reserve(void)
@@ -33,7 +33,8 @@ int tool_processes_reserve(void)
 	return 0;
 }
 
-/* True: there were some, which are to be reserved again. */
+/* Closes the reserved descriptors. Returns true if there were any; the caller then reserves them
+ * again. */
 static bool processes_use_spares(void)
 {
 	bool had_any = false;
@@ -53,7 +54,7 @@ enum look {
 	UNKNOWN
 };
 
-/* A process whose first thread has ended lives on in the others. */
+/* A process runs on after its first thread has ended if it has other threads. */
 static enum look processes_read(const char *pid, struct tool_process *out)
 {
 	char path[300], text[1024];
@@ -66,7 +67,7 @@ static enum look processes_read(const char *pid, struct tool_process *out)
 	size_t length = fread(text, 1, sizeof text, stream);
 	fclose(stream);
 	if (!ps__task_parse(text, length, &stat))
-		return ENDED; /* between open and read */
+		return ENDED; /* the process ended between open and read */
 	*out = (struct tool_process){.pid = (pid_t)atoi(pid),
 	                             .parent = stat.parent,
 	                             .threads = (long)stat.threads,
@@ -74,7 +75,7 @@ static enum look processes_read(const char *pid, struct tool_process *out)
 	return !stat.is_ending || stat.threads > 1 ? RUNS : ENDED;
 }
 
-/* A /proc of another PID namespace has other processes under the same numbers. */
+/* Lists nothing if /proc belongs to another PID namespace: its numbers mean other processes. */
 static void processes_list(struct tool_processes *all)
 {
 	bool has_proc = ps__locate_has_proc();
@@ -109,7 +110,8 @@ static bool processes_is_in_tree(const struct tool_processes *all, pid_t pid)
 	return false;
 }
 
-/* A child may stand before its parent: again, until nothing is new. */
+/* Marks descendants. Repeats until nothing changes, because a child may come before its parent in
+ * the list. */
 static void processes_find_below(struct tool_processes *all)
 {
 	bool is_new = true;
@@ -149,8 +151,8 @@ void tool_processes_clear(struct tool_processes *all)
 
 #define END_WAIT_MS 100
 
-/* All threads of a process that calls exit end within a moment, one after the other: where its
- * first one is ending, the others are given that moment. */
+/* Returns whether the process still runs. If its first thread is ending, waits up to END_WAIT_MS:
+ * when a process calls exit, its threads end one after the other within a short time. */
 static bool processes_await(const char *number)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -172,7 +174,7 @@ bool tool_process_runs(pid_t pid)
 	snprintf(number, sizeof number, "%d", (int)pid);
 	snprintf(path, sizeof path, "/proc/%s/stat", number);
 	bool had_spares = processes_use_spares();
-	/* It is hidden where /proc is mounted with hidepid, or not at all. */
+	/* True if /proc isn't mounted, or hides the process (hidepid). */
 	bool is_hidden = !ps__locate_has_proc() || access(path, F_OK) != 0;
 	bool runs = is_hidden ? kill(pid, 0) == 0 || errno == EPERM : processes_await(number);
 	if (had_spares)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks into a program's file: why would the loader preload nothing into it? */
+/* Examines a program's file to find out why the loader would preload nothing into it. */
 #include "tools/watcher.h"
 
 #include <elf.h>
@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* As execvp finds it. False if there is none. */
+/* Opens the program's file as execvp finds it. Returns -1 if there is none. */
 static int program_open(const char *name)
 {
 	const char *path = strchr(name, '/') ? NULL : getenv("PATH");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holes of slices: when records of a CPU were lost. */
+/* Holes of slices: times in which records of a CPU were lost. */
 #include "tools/slice_tasks.h"
 
 #include "base/error.h"
@@ -69,7 +69,7 @@ static struct tool_hole hole_clip(const struct tool_slices *slices,
 		begin_ns = slices->begin_ns;
 	if (end_ns > slices->end_ns)
 		end_ns = slices->end_ns;
-	/* A loss within one nanosecond of the clock is one, too. */
+	/* A loss may begin and end at the same nanosecond; the hole must not be empty. */
 	if (end_ns <= begin_ns)
 		end_ns = begin_ns + 1;
 	return (struct tool_hole){.begin_ns = begin_ns,

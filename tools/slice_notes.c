@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sentences for people about that of slices which isn't known. */
+/* Sentences for people about what is unknown in slices. */
 #include "tools/options.h"
 #include "tools/slices.h"
 #include "tools/terminal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the records of a session by CPU, and merges the CPUs by time. */
+/* Keeps the records of a session by CPU, and merges them by time when they are played. */
 #include "tools/slice_records.h"
 
 #include "base/error.h"
@@ -21,7 +21,8 @@ static struct tool_slice_record *record_at(const struct tool_stream *stream, siz
 	return &stream->blocks[index / BLOCK][index % BLOCK];
 }
 
-/* At one time a counter is read before its task leaves the CPU: so its stream comes first. */
+/* The counters' stream comes first: at the same time a counter is read before its task leaves the
+ * CPU. */
 static size_t index_of(int cpu, enum tool_ring ring)
 {
 	return 2 * (size_t)(cpu + 1) + (ring == TOOL_RING_SESSION);
@@ -72,7 +73,8 @@ void tool_slice_records_limit(struct tool_slice_records *records, size_t mib)
 	records->most_blocks = mib * (MIB / BLOCK_BYTES);
 }
 
-/* A record is written a little after its time was taken, and an interrupt may write one between. */
+/* Inserts a record by its time. A record's time is taken before it is written, so an interrupt may
+ * write a later one first. */
 static void slice_append(struct tool_stream *stream, const struct tool_slice_record *record)
 {
 	size_t at = stream->count++;
@@ -134,7 +136,7 @@ size_t tool_slice_records_name(struct tool_slice_records *records, const char *n
 	return records->name_count++;
 }
 
-/* Behind its records a stream may have a tail, which begins at the last of them. */
+/* Returns the time of the stream's next record, or of its tail, which begins at the last record. */
 static uint64_t next_ns(const struct tool_stream *stream)
 {
 	return stream->next < stream->count ? record_at(stream, stream->next)->time_ns
@@ -148,11 +150,11 @@ static bool is_earlier(const struct tool_slice_records *records, size_t one, siz
 
 	if (first_ns != second_ns)
 		return first_ns < second_ns;
-	/* Records of no CPU come before. */
+	/* Records without a CPU come first. */
 	return records->heap[one] < records->heap[other];
 }
 
-/* Puts the stream at this place of the heap below those that are earlier. */
+/* Moves the stream down in the heap until no earlier stream is below it. */
 static void slice_sink(struct tool_slice_records *records, size_t at)
 {
 	for (;;) {
@@ -170,8 +172,7 @@ static void slice_sink(struct tool_slice_records *records, size_t at)
 	}
 }
 
-/* The time from which on the CPU may not be the ended task's any more: another one comes then, or
- * may have come. */
+/* Returns the time of the first record after an exit that may mean another task on the CPU. */
 static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 {
 	for (size_t i = exit + 1; i < stream->count; i++) {
@@ -183,16 +184,17 @@ static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 	return UINT64_MAX;
 }
 
-/* When an ended task leaves its CPU, the kernel may have taken its number. */
+/* True if a read may be of the task with this tid. When an ended task leaves its CPU, it may have
+ * no tid any more. */
 static bool may_be_of(const struct tool_slice_record *read, uint32_t tid)
 {
 	return read->tid == tid || read->tid == 0 || read->tid == TOOL_TID_ON_CPU;
 }
 
 /*
- * A task that has ended leaves its CPU after the record of its end. So the reads of the first
- * switch after that record are moved before it. A CPU's reads of one switch stand one behind the
- * other. Returns the index of the first read after those.
+ * A task that ended leaves its CPU after its EXIT record. So the reads of the first switch after
+ * that record are moved before it. A CPU's reads of one switch are adjacent. Returns the index of
+ * the first read after them.
  */
 static size_t give_reads_to_ended(struct tool_stream *reads, size_t first,
                                   const struct tool_slice_record *ended, uint64_t next_ns)
@@ -298,7 +300,7 @@ static void slice_hear_switch(void *context, const struct ps_session_record *hea
 	tool_slice_records_add(context, &record);
 }
 
-/* The time of the record is that of the new task's creation; the CPU is its creator's. */
+/* The record has the time when the new task was created, and its creator's CPU. */
 static void slice_hear_fork(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_FORK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a session, kept for slices.c: a stream for each CPU, each in the order of time;
- * and another one for what counters told of the CPU's switches. */
+/* Records of a session, kept for slices.c. Each CPU has two streams, sorted by time: the session's
+ * records, and what counters recorded of the CPU's switches. */
 #ifndef PS_TOOLS_SLICE_RECORDS_H
 #define PS_TOOLS_SLICE_RECORDS_H
 
@@ -9,19 +9,20 @@
 
 enum tool_record_kind {
 	TOOL_RECORD_IN,
-	TOOL_RECORD_WAITS,     /* switched out, to wait */
-	TOOL_RECORD_PREEMPTED, /* switched out, and could go on */
+	TOOL_RECORD_WAITS,     /* switched out because it waits */
+	TOOL_RECORD_PREEMPTED, /* switched out although it could continue */
 	TOOL_RECORD_FORK,      /* extra: the creator's tid */
 	TOOL_RECORD_EXIT,
-	TOOL_RECORD_NAME,   /* extra: index of the name */
-	TOOL_RECORD_EXEC,   /* as NAME, and a new program */
-	TOOL_RECORD_MAPPED, /* code of a program */
-	TOOL_RECORD_COUNT,  /* extra: how many events happened */
-	TOOL_RECORD_READ,   /* extra: how many happened since the CPU's switch before */
-	TOOL_RECORD_HOLE,   /* extra: its end; tid: how many records were lost, at most 2^32 - 1 */
-	TOOL_RECORD_THERE,  /* was there at the beginning; extra: when it was read */
-	TOOL_RECORD_RUNNABLE, /* so, and was runnable then */
-	TOOL_RECORD_RAN       /* has run on the CPU `extra`, whatever other records tell */
+	TOOL_RECORD_NAME,     /* extra: index of the name */
+	TOOL_RECORD_EXEC,     /* as NAME, and the task executes a new program */
+	TOOL_RECORD_MAPPED,   /* code of a program was mapped */
+	TOOL_RECORD_COUNT,    /* extra: number of events */
+	TOOL_RECORD_READ,     /* extra: number of events since the CPU's previous switch */
+	TOOL_RECORD_HOLE,     /* extra: the hole's end; tid: number of lost records, at most 2^32 -
+	                       * 1 */
+	TOOL_RECORD_THERE,    /* existed at the beginning; extra: when that was read */
+	TOOL_RECORD_RUNNABLE, /* as THERE, and was runnable then */
+	TOOL_RECORD_RAN       /* ran at some time on the CPU `extra`, even if no record tells so */
 };
 
 struct tool_slice_record {
@@ -30,62 +31,64 @@ struct tool_slice_record {
 	uint32_t pid, tid;
 	int cpu;
 	uint16_t kind;
-	uint16_t event; /* COUNT, READ: which */
+	uint16_t event; /* COUNT, READ: index of the event */
 };
 
-/* Where a CPU's records come from. Each ring is read by itself, and loses its own records: so the
- * newest record of one tells nothing of the other. */
+/* The ring that a record came from. Rings are read, and lose records, independently: the newest
+ * record of one says nothing about the other. */
 enum tool_ring {
 	TOOL_RING_COUNTERS,
 	TOOL_RING_SESSION
 };
 
-/* In blocks: what is there is never moved, whatever comes. */
+/* Records in blocks, so that records never move in memory. */
 struct tool_stream {
 	struct tool_slice_record **blocks;
 	size_t block_room;
 	size_t count;
-	size_t next;      /* to be played */
-	uint64_t last_ns; /* of the newest one */
+	size_t next;      /* index of the next record to play */
+	uint64_t last_ns; /* time of the newest record */
 };
 
 struct tool_slice_records {
-	struct tool_stream *streams; /* two of no CPU, two of CPU 0 and so on; counters first */
+	struct tool_stream *streams; /* two for no CPU, two for CPU 0 and so on; of each pair the
+	                              * counters' is first */
 	size_t stream_count, stream_room;
 	char **names;
 	size_t name_count, name_room;
-	size_t *heap; /* while it is played: streams, the one with the earliest record first */
+	size_t *heap; /* while records are played: the streams, as a heap by their next record's
+	               * time */
 	size_t heap_count;
 	size_t block_count;
-	size_t most_blocks; /* of all streams; 0: as many as memory has room for */
-	uint64_t lost;      /* records, as the kernel told in LOST records */
-	bool is_full;       /* nothing is kept any more for lack of memory */
-	bool has_tail;      /* behind the newest record of each CPU is a hole, up to end_ns */
+	size_t most_blocks; /* limit for all streams; 0: limited by memory only */
+	uint64_t lost;      /* number of records that LOST records reported */
+	bool is_full;       /* memory ran out, so no more records are kept */
+	bool has_tail;      /* a hole follows each CPU's newest record, up to end_ns */
 	uint64_t end_ns;
 	struct tool_slice_record tail;
 };
 
-/* Records take at most so much memory, in MiB. */
+/* Limits the memory for records, in MiB. */
 void tool_slice_records_limit(struct tool_slice_records *records, size_t mib);
-/* The functions of a listener keep records by this. False: is_full. */
+/* Keeps a record; called by the listener's functions, too. Returns false if records is full. */
 bool tool_slice_records_add(struct tool_slice_records *records,
                             const struct tool_slice_record *record);
-/* Records of the CPU were lost in this time: so many, at most 2^32 - 1 of which are told. */
+/* Adds a hole: lost records of a CPU. Of their number at most 2^32 - 1 is kept. */
 void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_ring ring, int cpu,
                                  uint64_t begin_ns, uint64_t end_ns, uint64_t lost);
-/* Is there a COUNT of the event? Looks at all records. */
+/* True if there is a COUNT record of the event. Searches all records. */
 bool tool_slice_records_have_samples(const struct tool_slice_records *records, size_t event);
-/* The index of a copy; SIZE_MAX for lack of memory. */
+/* Keeps a copy of the name and returns its index; SIZE_MAX if memory runs out. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
-/* From here on tool_slice_records_next gives all in the order of time; holes last until end_ns at
- * most. PS_ENOMEM. */
+/* Begins to play: tool_slice_records_next then returns all records in the order of time. Holes end
+ * at end_ns at the latest. PS_ENOMEM. */
 int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns);
-/* NULL at the end. */
+/* Returns NULL at the end. */
 const struct tool_slice_record *tool_slice_records_next(struct tool_slice_records *records);
 
 void tool_slice_records_clear(struct tool_slice_records *records);
 
-/* `context` is the struct tool_slice_records. */
+/* Returns a listener that keeps records; its context is `records`. */
 struct ps_listener tool_slice_records_listener(struct tool_slice_records *records);
 
 #endif

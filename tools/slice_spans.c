@@ -2,10 +2,10 @@
 /*
  * Divides the time of a task between two of its records.
  *
- * A record that the kernel lost on a hardware thread may have moved a task there, or away from it.
- * So a task that was on it is not known from the hole's begin on, and neither is one that was off
- * anywhere. The next record of the task tells where it was just before; back from there it is known
- * up to the end of the last hole that could have changed it.
+ * A record that was lost on a hardware thread may have moved a task to it or away from it. So from
+ * the beginning of a hole on, a task that was on this hardware thread is unknown, and so is a task
+ * that was off anywhere. The task's next record shows where it was just before. It is known again
+ * from the end of the last hole that could have changed this.
  */
 #include "tools/slice_tasks.h"
 
@@ -42,7 +42,7 @@ static void span_add_on(struct tool_slices *slices, struct tool_task *task, stru
 		task->counts[event] += now->counts[event];
 }
 
-/* Ends a span of this kind at this time. One of no length is none, but for what was counted. */
+/* Ends the current span, with this kind. An empty span is dropped unless it has counts. */
 static void end_span(struct tool_slices *slices, struct tool_task *task, enum tool_span_kind kind,
                      uint64_t end_ns, enum tool_span_end end)
 {
@@ -68,7 +68,8 @@ static void end_span(struct tool_slices *slices, struct tool_task *task, enum to
 		task->now.counts[event] = 0;
 }
 
-/* A hole: what it was up to its begin, and not known up to its end. */
+/* Divides the time at a hole: the task keeps its kind until begin_ns, and is unknown until
+ * end_ns. */
 static void pass_hole(struct tool_slices *slices, struct tool_task *task, uint64_t begin_ns,
                       uint64_t end_ns)
 {
@@ -76,7 +77,8 @@ static void pass_hole(struct tool_slices *slices, struct tool_task *task, uint64
 	end_span(slices, task, TOOL_SPAN_UNKNOWN, end_ns, TOOL_END_HOLE);
 }
 
-/* What /proc told of a task counts until its first record, if it was read before that. */
+/* Sets the kind that /proc showed for the time until the task's first record, if /proc was read
+ * before that record. */
 static void settle_first(struct tool_task *task, uint64_t time_ns)
 {
 	struct tool_task_now *now = &task->now;
@@ -89,7 +91,7 @@ static void settle_first(struct tool_task *task, uint64_t time_ns)
 	                                                    : TOOL_SPAN_WAITING;
 }
 
-/* It was off until now. */
+/* The task was off until now. */
 static void span_be_off(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	struct tool_task_now *now = &task->now;
@@ -112,8 +114,8 @@ static void span_be_off(struct tool_slices *slices, struct tool_task *task, uint
 	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
 }
 
-/* Another one is on the CPU where this one was: a record of it is missing, and no hole tells why.
- * So it is not known how long it was there. */
+/* Another task is on the CPU where this one was: a record of it is missing without a hole. It is
+ * unknown how long it was there. */
 static void span_doubt(struct tool_slices *slices, struct tool_task *task)
 {
 	if (task->has_exited || task->now.kind != TOOL_SPAN_ON)
@@ -134,8 +136,8 @@ static void span_begin_on(struct tool_slices *slices, struct tool_task *task, in
 	tool_hole_note_on(slices, cpu, task);
 }
 
-/* A counter may have told of the task in an earlier hole, which goes on: then nothing is known of
- * it since. */
+/* A counter may have shown the task inside an earlier hole that still continues: it is unknown from
+ * that time on. */
 void tool_task_lose(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	const struct tool_task_now *now = &task->now;
@@ -154,7 +156,7 @@ void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu
 	bool has_hole = tool_hole_last_end(slices, cpu, now->since_ns, time_ns) != 0;
 
 	if (now->is_first) {
-		/* It was there all the time: else there were a record, or a hole. */
+		/* It was there all the time: otherwise there would be a record or a hole. */
 		if (has_hole)
 			end_span(slices, task, TOOL_SPAN_UNKNOWN,
 			         span_find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
@@ -172,7 +174,7 @@ void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu,
 {
 	struct tool_task_now *now = &task->now;
 
-	/* It is known already: the session began to observe it twice. */
+	/* Already known: the session had begun to observe it twice. */
 	if (now->kind == TOOL_SPAN_ON && now->cpu == cpu &&
 	    tool_hole_last_end(slices, cpu, now->since_ns, time_ns) == 0)
 		return;

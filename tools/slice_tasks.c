@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tasks of slices. The kernel gives the number of a task that has ended to another
- * one. */
+/* The tasks of slices. The kernel reuses the tid of a task that has ended. */
 #include "tools/slice_tasks.h"
 
 #include "base/error.h"
@@ -27,7 +26,7 @@ struct tool_task *tool_task_find(const struct tool_slices *slices, uint32_t tid)
 	return place ? &slices->tasks[place - 1] : NULL;
 }
 
-/* At most half of the places are taken. */
+/* Keeps at least half of the hash table empty. */
 static bool reserve_places(struct tool_slices *slices)
 {
 	size_t room = slices->place_room ? slices->place_room : LEAST_PLACES;

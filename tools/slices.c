@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plays records in the order of time: what each of them says of its task. */
+/* Plays records in the order of time, and changes the state of their tasks. */
 #include "tools/slices.h"
 
 #include "base/error.h"
@@ -106,7 +106,7 @@ void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_n
 	                            lost);
 }
 
-/* When the task ended, or stays unknown: a hidden one goes on. */
+/* Returns when the task ended. A hidden task goes on, unknown, to the end of the observation. */
 static uint64_t last_of(const struct tool_slices *slices, const struct tool_task *task)
 {
 	bool is_known = task->has_exited && (!task->is_hidden || task->now.is_replaced);
@@ -114,7 +114,7 @@ static uint64_t last_of(const struct tool_slices *slices, const struct tool_task
 	return is_known ? task->end_ns : slices->end_ns;
 }
 
-/* Another task gets its number at this time at the latest, so it has ended. */
+/* Ends a task: its tid belongs to another task from this time on. */
 static void slices_replace(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	if (!task->has_exited || task->is_hidden)
@@ -124,8 +124,9 @@ static void slices_replace(struct tool_slices *slices, struct tool_task *task, u
 	task->now.is_replaced = true;
 }
 
-/* A task without a record of its creation was there before, unless that may have been lost: then it
- * is known from here on, or from the end of the hole if it was on the CPU since. */
+/* Adds the task of a record. Without a record of its creation it existed before the observation,
+ * unless that record may have been lost. Then it is known from this record on, or, if it has been
+ * on the CPU since, from the end of the CPU's last hole. */
 static struct tool_task *slices_meet(struct tool_slices *slices,
                                      const struct tool_slice_record *record)
 {
@@ -151,8 +152,8 @@ static struct tool_task *slices_meet(struct tool_slices *slices,
 	return task;
 }
 
-/* The kernel takes the events from a task before it writes EXIT: what comes later is another
- * task's. */
+/* Returns the task of a record. The kernel stops observing a task before it writes its EXIT record,
+ * so later records with the same tid are another task's. */
 static struct tool_task *slices_find(struct tool_slices *slices,
                                      const struct tool_slice_record *record)
 {
@@ -167,7 +168,7 @@ static void play_fork(struct tool_slices *slices, const struct tool_slice_record
 	const char *name = creator ? creator->name : "";
 	struct tool_task *task = tool_task_find(slices, record->tid);
 
-	/* /proc may have listed it already. */
+	/* /proc was read after the task had been created. */
 	bool is_listed = task && task->now.is_first && task->now.read_ns;
 	if (task && !is_listed)
 		slices_replace(slices, task, record->time_ns);
@@ -183,8 +184,8 @@ static void play_fork(struct tool_slices *slices, const struct tool_slice_record
 		task->name = name;
 }
 
-/* A thread that executes a program gets the number of its process's first thread, which has ended
- * before. */
+/* A thread that executes a program takes over the tid of its process's first thread, which has
+ * ended before. Its own tid ends here. */
 static void end_executor(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	for (size_t i = 0; i < slices->task_count; i++) {
@@ -240,8 +241,8 @@ static void play_mapped(struct tool_slices *slices, const struct tool_slice_reco
 		task->now.exec_ns = 0;
 }
 
-/* When a program begins that this user may not observe, the kernel takes the events from the task
- * within its exec, before any code is mapped. That looks like an end. */
+/* If this user may not observe a program, the kernel stops observing the task during its exec,
+ * before any code is mapped. This looks as if the task ended. */
 static void play_exit(struct tool_slices *slices, struct tool_task *task,
                       const struct tool_slice_record *record)
 {
@@ -260,7 +261,7 @@ static void play_ran(struct tool_slices *slices, const struct tool_slice_record 
 		tool_task_be_on(slices, task, (int)record->extra, record->time_ns);
 }
 
-/* What the task itself wrote where it was. */
+/* Plays a record that the task itself caused, on the CPU where it was. */
 static void play_own(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	struct tool_task *task = slices_find(slices, record);
@@ -287,7 +288,8 @@ static void play_own(struct tool_slices *slices, const struct tool_slice_record 
 	}
 }
 
-/* All tasks of the machine leave a CPU now and then: most are not of the observation. */
+/* Plays a read. Tasks of the whole machine leave a CPU, so most reads don't belong to an observed
+ * task. */
 static void play_read(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	struct tool_task *task = record->tid == TOOL_TID_ON_CPU
@@ -301,8 +303,8 @@ static void play_read(struct tool_slices *slices, const struct tool_slice_record
 		task->now.counts[record->event] += record->extra;
 }
 
-/* The span of the task that is on the CPU ends now: when its next record comes, other spans of the
- * CPU may have been told. */
+/* Ends the span of the task on the CPU at the hole's begin. It can't wait for the task's next
+ * record, because other spans of the CPU may be visited before. */
 static void play_hole(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	const struct tool_hole *hole = tool_hole_add(slices, record);
@@ -350,7 +352,8 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 	}
 }
 
-/* Is the record one of the observation? The record of its beginning may be lost, too. */
+/* True if the record belongs to the observation. If the record of its beginning may be lost, a hole
+ * begins it. */
 static bool is_observed(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	pid_t pid = slices->play->exec_pid;
@@ -360,7 +363,7 @@ static bool is_observed(struct tool_slices *slices, const struct tool_slice_reco
 	if (last_ns < slices->play->begin_ns || record->time_ns > slices->end_ns)
 		return false;
 	if (is_hole && record->time_ns == slices->end_ns)
-		return false; /* what was lost then was written afterwards */
+		return false; /* what was lost from then on was written afterwards */
 	if (slices->has_begun)
 		return is_hole || record->time_ns >= slices->begin_ns;
 	bool is_exec = record->kind == TOOL_RECORD_EXEC && (pid_t)record->tid == pid;
@@ -381,7 +384,7 @@ static void play_all(struct tool_slices *slices)
 		if (is_observed(slices, record) && slices->result == PS_OK)
 			play_record(slices, record);
 	}
-	/* When all have ended, the observation has, too. */
+	/* The observation ends when all tasks have ended. */
 	uint64_t last_ns =
 	    slices->task_count && !slices->records.has_tail ? slices->begin_ns : slices->end_ns;
 	for (size_t i = 0; i < slices->task_count; i++) {

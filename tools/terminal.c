@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Terminals and what they can show; what of a foreign text is shown, the
- * library decides. */
+/* Abilities of terminals, and text for people. The library decides which characters of text from
+ * outside are shown. */
 #include "tools/terminal.h"
 
 #include "output/known.h"
@@ -17,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* A number in the environment, as shells set COLUMNS; 0: none. */
+/* Returns a number from the environment, such as COLUMNS; 0: none. */
 static size_t terminal_number_of(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -33,7 +33,6 @@ static bool terminal_is_set(const char *variable)
 	return text && *text;
 }
 
-/* Is the locale's text UTF-8? */
 static bool terminal_has_utf8(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -61,9 +60,9 @@ struct tool_screen tool_screen_of(int fd)
 
 #define MOST_BYTES       8192
 #define COMPLAINT_INDENT 2
-#define COMMAND_INDENT   2  /* of a long one */
-#define NARROWEST        24 /* columns of text; a narrower terminal wraps by itself */
-#define NARROW_INDENT    8  /* of text that has no room further right */
+#define COMMAND_INDENT   2  /* of a long command */
+#define NARROWEST        24 /* columns of text; a narrower terminal wraps lines itself */
+#define NARROW_INDENT    8  /* of text that doesn't fit further right */
 #define LEAST_INDENT     2
 
 static enum ps__charset terminal_charset(void)
@@ -98,7 +97,7 @@ int tool_complain(const char *format, ...)
 	struct ps__buffer shown = {0};
 	wrap.width = terminal_wrapped_width(tool_screen_of(STDERR_FILENO).width, COMPLAINT_INDENT);
 	ps__wrap_add(&shown, text, &wrap);
-	/* Earlier output comes first. */
+	/* Write earlier output first. */
 	fflush(NULL);
 	fputs(shown.failed ? "perfsage: out of memory for a complaint\n" : ps__buffer_text(&shown),
 	      stderr);
@@ -112,7 +111,7 @@ int tool_complain_detail(void)
 	return -1;
 }
 
-/* Line by line: a message has none itself. */
+/* Complains line by line: wrapping a message would remove its line ends. */
 void tool_complain_lines(const char *lines)
 {
 	while (*lines) {
@@ -153,7 +152,8 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 	return result;
 }
 
-/* The column for text that is to begin at this one, where it may have no room. */
+/* Returns the column for text that should begin at `indent`; less if the text would have too little
+ * room. */
 static size_t terminal_indent(size_t indent, size_t width)
 {
 	if (!width || width >= indent + NARROWEST)
@@ -163,8 +163,8 @@ static size_t terminal_indent(size_t indent, size_t width)
 	return indent < LEAST_INDENT ? indent : LEAST_INDENT;
 }
 
-/* Returns the column where the text begins: further left in a line of its own if the rest of this
- * line has no room for it. */
+/* Returns the column where the text begins. If it doesn't fit into the rest of the line, begins a
+ * new line further left. */
 static size_t terminal_begin_text(struct ps__buffer *out, const char *text, size_t indent,
                                   size_t width)
 {
@@ -190,7 +190,7 @@ void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, siz
 	ps__wrap_add(out, text, &wrap);
 }
 
-/* The remark is prose. */
+/* Adds the remark after a command, wrapped as prose. */
 static void terminal_add_remark(struct ps__buffer *out, const char *remark, size_t indent,
                                 size_t width)
 {

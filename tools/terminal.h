@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The abilities of a terminal, text for people on it, and complaints on
- * stderr. */
+/* Abilities of a terminal, text for people, and complaints on stderr. */
 #ifndef PS_TOOLS_TERMINAL_H
 #define PS_TOOLS_TERMINAL_H
 
@@ -14,57 +13,57 @@
 
 struct tool_screen {
 	bool is_terminal;
-	bool has_utf8;   /* box characters can be shown; false for what is no terminal */
-	bool has_colour; /* escape sequences, and NO_COLOR isn't set */
+	bool has_utf8;   /* box characters can be shown; false if it isn't a terminal */
+	bool has_colour; /* supports escape sequences, and NO_COLOR isn't set */
 	size_t width;    /* columns; 0: unlimited */
 	size_t height;   /* lines; 0: unlimited */
 };
 
-/* To be called after setlocale. */
+/* setlocale must have been called. */
 struct tool_screen tool_screen_of(int fd);
 
-/* The subcommand that complains from now on; a string that stays. */
+/* Sets the subcommand's name for complaints; the string must stay valid. */
 void tool_complain_as(const char *command);
 
-/* One message on stderr, folded on a terminal. Returns TOOL_FAILED, so that `return
- * tool_complain(...)` ends a subcommand. */
+/* Prints one message on stderr, wrapped on a terminal. Returns TOOL_FAILED, so that a subcommand
+ * can end by `return tool_complain(...)`. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Tells why the library's latest call failed (ps_error_detail). Returns -1. */
+/* Prints ps_error_detail, the reason of the library's latest failure. Returns -1. */
 int tool_complain_detail(void);
-/* A message for each line of a text. */
+/* Prints a message for each line of the text. */
 void tool_complain_lines(const char *lines);
 
 /*
- * Adds text from column `indent` on, where its line already is, up to column
- * `width` (0: no limit), with further lines indented alike; ends the line. Where
- * too little room is left there, the text begins further left, in a line below.
+ * Adds text that begins at column `indent`, where the current line already is, wraps it to `width`
+ * columns (0: no limit) with the same indent, and ends the line. If that leaves too little room,
+ * the text begins on the next line, further left.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 
 /*
- * Adds lines of a shell, to be copied, from column `indent` on, or further left where that has no
- * room in the width. A remark "  (...)" behind a command is prose.
+ * Adds shell commands that a user may copy, from column `indent` on, or further left if they don't
+ * fit. A remark "  (...)" after a command is wrapped as prose.
  */
 void tool_add_command(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 
-/* Adds the table, and below it, folded, which columns have no room in the width. */
+/* Adds the table, and below it, wrapped, the names of the columns that didn't fit. */
 void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, const char *remedy);
 
 /*
- * Whatever is printed here may hold what somebody else chose: names of threads
- * and events, arguments. For what a terminal must not get, and outside of a
- * UTF-8 locale for all that isn't ASCII, stands a '?'.
+ * Adds text that others chose, such as names of threads and events, or arguments. Characters that
+ * could harm a terminal become '?'; outside a UTF-8 locale all that aren't ASCII do, too.
  */
 void tool_put(struct ps__buffer *buffer, const char *text);
-/* ", rank 0, host n1", with ", process 12" unless pid is 0; nothing in a run that MPI didn't start.
+/* Adds ", rank 0, host n1", and ", process 12" unless pid is 0. Adds nothing if MPI didn't start
+ * the run.
  */
 void tool_put_rank(struct ps__buffer *buffer, pid_t pid);
 
-/* Writes what it holds and empties it; -1 after a complaint, if memory was out.
- * Writing errors are the stream's to tell. */
+/* Writes the buffer's text and empties the buffer. Returns -1 after a complaint if memory ran out.
+ * Write errors are left for the stream's ferror. */
 int tool_write(struct ps__buffer *buffer, FILE *stream);
 
-/* The number of columns that the text takes. */
+/* Returns the number of columns that the text takes. */
 size_t tool_columns(const char *text, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage timeline: who ran on which hardware thread when, and what was counted in each slice. */
+/* perfsage timeline: which task ran on which hardware thread when, and what was counted in each
+ * slice. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
@@ -109,7 +110,7 @@ static int complain_same(const struct timeline_options *options)
 	return -1;
 }
 
-/* 1 to go on; else *status is that to end with. */
+/* Returns 1 to go on; else *status is the exit status. */
 static int timeline_parse(struct timeline_options *options, int argc, char **argv, int *status)
 {
 	const char *argument;
@@ -138,7 +139,7 @@ static int timeline_parse(struct timeline_options *options, int argc, char **arg
 	return 1;
 }
 
-/* What was given to be shown goes out as it comes: the text need not fit into memory. */
+/* Writes the text when there is enough of it, so that it need not fit into memory. */
 static int timeline_flush(struct timeline *timeline, bool is_end)
 {
 	if (!is_end && timeline->text.length < FLUSH_BYTES)
@@ -176,7 +177,7 @@ static int timeline_visit_hole(const struct tool_hole *hole, void *context)
 	return timeline->tracks ? timeline_trace_add_hole(timeline, hole) : 0;
 }
 
-/* -1 after a complaint; what can't be written is told when the file is finished. */
+/* Returns -1 after a complaint. A failed write is reported when the file is finished. */
 static int timeline_play(struct timeline *timeline)
 {
 	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
@@ -215,7 +216,8 @@ static int timeline_show(struct timeline *timeline)
 	return timeline_flush(timeline, true);
 }
 
-/* Two names of one file are found out when it is open. */
+/* Opens the trace. Only after the output is open can it be found out that both are the same
+ * file. */
 static int open_trace(struct timeline *timeline)
 {
 	const struct timeline_options *options = &timeline->options;
@@ -225,7 +227,8 @@ static int open_trace(struct timeline *timeline)
 	return timeline_trace_open(timeline);
 }
 
-/* The files are opened: what can't be written is told before anything runs. */
+/* Opens the files before anything runs, so that files that can't be written are reported first.
+ * Returns the exit status. */
 static int record_and_show(struct timeline *timeline)
 {
 	bool is_recorded = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of perfsage timeline: events that the kernel can't write down one by one. On each CPU a
- * sampler of its context switches has them in its group: a sample tells what the group had counted
- * when a task left the CPU, and the difference from the sample before is that task's. It needs the
+ * Counters of perfsage timeline, for events that the kernel can't record one by one. On each CPU, a
+ * sampler of its context switches leads a group with these events. A sample has the group's counts
+ * when a task left the CPU; the difference from the previous sample is that task's. This needs the
  * right to observe whole CPUs.
  */
 #include "tools/timeline_counters.h"
@@ -31,7 +31,8 @@ static struct ps_attr *make_leader(size_t ring_bytes)
 
 	for (size_t i = 0; code == PS_OK && i < sizeof fields / sizeof *fields; i++)
 		code = ps_attr_set(attr, fields[i].field, fields[i].value);
-	/* The rings are read now and then: nobody needs to be woken. */
+	/* Wake-ups aren't needed, because the rings are read at intervals; half a ring makes them
+	 * rare. */
 	if (code == PS_OK)
 		code = ps_attr_set(attr, PS_ATTR_WAKEUP_WATERMARK, ring_bytes / 2);
 	if (code == PS_OK)
@@ -50,7 +51,8 @@ void timeline_counters_close_cpus(struct timeline_counters *counters)
 
 #define SMALLEST_RING ((size_t)16 << 10)
 
-/* The session's rings may have taken what this user may lock: a smaller one is read as often. */
+/* Opens the sampler, with a smaller ring if the session's rings have used up the memory that this
+ * user may lock. */
 static int open_sampler(struct timeline_switched *cpu, const struct ps_attr *leader,
                         size_t ring_bytes)
 {
@@ -65,8 +67,9 @@ static int open_sampler(struct timeline_switched *cpu, const struct ps_attr *lea
 
 #define NO_SWITCHES SIZE_MAX
 
-/* Returns how many of the events are in the CPU's group: `count`; or the first one that is not, or
- * NO_SWITCHES, with a sentence in ps_error_detail. */
+/* Opens the events in the CPU's group. Returns counters->count if all are open, else the index of
+ * the first that isn't; or NO_SWITCHES if the sampler can't be opened. ps_error_detail has the
+ * reason. */
 static size_t open_group(struct timeline_counters *counters, struct timeline_switched *cpu,
                          const struct ps_attr *leader, size_t ring_bytes)
 {
@@ -81,7 +84,7 @@ static size_t open_group(struct timeline_counters *counters, struct timeline_swi
 	return counters->count;
 }
 
-/* The same for the groups of all CPUs that are online. */
+/* Opens the groups of all CPUs that are online. Returns the same. */
 static size_t open_cpus(struct timeline_counters *counters, const struct ps_attr *leader,
                         size_t ring_bytes)
 {
@@ -133,7 +136,8 @@ static void counters_drop_all(struct timeline *timeline)
 	struct timeline_counters *counters = timeline->counters;
 	struct ps__buffer why = {0};
 
-	/* The detail begins with the name of an event that the user may not have asked for. */
+	/* The detail begins with the name of the switch event, which the user may not have
+	 * chosen. */
 	ps__buffer_add(&why, "this needs each CPU's %s", ps_error_detail());
 	timeline_counters_complain(timeline->events[counters->events[0]].name, counters->count - 1,
 	                           counters->refusal, ps__buffer_text(&why));
@@ -142,7 +146,8 @@ static void counters_drop_all(struct timeline *timeline)
 		ps_attr_destroy(counters->attrs[--counters->count]);
 }
 
-/* An event that can't be counted on one CPU is not known: groups are alike everywhere. */
+/* Opens the same group on each CPU. An event that can't be counted on one of them is dropped from
+ * all. */
 static void counters_open_groups(struct timeline *timeline)
 {
 	struct timeline_counters *counters = timeline->counters;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the counters of perfsage timeline at each switch, and gives the differences to the slices.
+/* Reads the counters of perfsage timeline at each switch, and passes the differences to the slices.
  */
 #include "tools/timeline_counters.h"
 
@@ -25,8 +25,8 @@ int timeline_counters_start(struct timeline *timeline)
 	return 0;
 }
 
-/* Each switch has a read, be it of 0: the first one behind a task's end is that of the task, and
- * not another's. */
+/* Passes on a read for each switch, even of 0: the first read after a task's end must be that
+ * task's, not another one's. */
 static void add_difference(struct timeline *timeline, const struct timeline_switched *cpu,
                            size_t event, uint64_t value, struct tool_slices_read read)
 {
@@ -70,7 +70,7 @@ static void counters_hear_switch(struct timeline *timeline, struct timeline_swit
 	cpu->time_ns = record->time;
 }
 
-/* Several tasks may have left the CPU since the last sample. */
+/* Notes a hole: several tasks may have left the CPU since the last sample. */
 static void counters_hear_lost(struct timeline *timeline, struct timeline_switched *cpu,
                                const struct ps_record *record)
 {
@@ -104,7 +104,7 @@ void timeline_counters_read(struct timeline *timeline)
 	}
 }
 
-/* The group's clock stands still when the CPU is offline, and afterwards, too. */
+/* True if the CPU went offline: the group's clock stops then, and never continues. */
 static bool has_stopped(const struct timeline_counters *counters,
                         const struct timeline_switched *cpu, uint64_t enabled_ns)
 {
@@ -113,7 +113,7 @@ static bool has_stopped(const struct timeline_counters *counters,
 	return due_ns > SHORTEST_GAP_NS && enabled_ns - cpu->enabled_ns < due_ns / 2;
 }
 
-/* The task that is on the CPU now has what came since the last sample. */
+/* Reads the counts since the last sample, which belong to the task on the CPU now. */
 static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 {
 	struct timeline_counters *counters = timeline->counters;
@@ -134,7 +134,7 @@ static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 		    (struct tool_slices_read){.time_ns = timeline->end_ns, .tid = TOOL_TID_ON_CPU});
 }
 
-/* A counter that had to wait counted too little, or nothing. */
+/* Notes counters that weren't on the hardware all the time: their counts are too low. */
 static void note_waiting(struct timeline *timeline)
 {
 	const struct timeline_counters *counters = timeline->counters;

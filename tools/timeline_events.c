@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The events of perfsage timeline. Those that the kernel can write down one by one, as samples of a
- * period of 1, fall into slices by task, hardware thread and time. The others are counters, which
- * are read at each switch: timeline_counters.c.
+ * The events of perfsage timeline. Events that the kernel can record one by one, as samples with a
+ * period of 1, are assigned to slices by task, hardware thread and time. The others are counters
+ * that are read at each switch: timeline_counters.c.
  */
 #include "tools/timeline.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks and dummies never happen. */
+/* False for clocks and dummies: the kernel never records them. */
 static bool event_happens(uint64_t config)
 {
 	switch (config) {
@@ -44,13 +44,14 @@ static bool is_one_by_one(const struct ps__event *event)
 	}
 }
 
-/* Does it count for more than a hardware thread? */
+/* True if the event counts for more than one hardware thread. */
 static bool is_shared(const struct ps__event *event)
 {
 	return event->klass == PS__EVENT_CLASS_OTHER || event->scope != PS_SCOPE_THREAD;
 }
 
-/* False after a complaint: it is not known. */
+/* Adds a sampled event to the session. Returns false after a complaint; the event's counts are then
+ * unknown. */
 static bool add_attr(struct timeline *timeline, struct ps_attr *attr)
 {
 	int code = ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, 1);
@@ -63,7 +64,8 @@ static bool add_attr(struct timeline *timeline, struct ps_attr *attr)
 	return code == PS_OK;
 }
 
-/* True after a complaint: nothing here counts it, whatever this user may observe. */
+/* Returns true, after a complaint, if nothing on this machine counts the event, whatever the user's
+ * permissions. */
 static bool is_uncountable(const char *name)
 {
 	struct ps_eventset *set = NULL;
@@ -77,7 +79,7 @@ static bool is_uncountable(const char *name)
 	return code == PS_ENOSUPP;
 }
 
-/* -1 after a complaint. */
+/* Returns -1 after a complaint. */
 static int timeline_add_name(struct timeline *timeline, const char *name)
 {
 	struct timeline_event *event = &timeline->events[timeline->event_count];
@@ -148,8 +150,8 @@ int timeline_events_note_user(struct timeline *timeline)
 	return 0;
 }
 
-/* A sample that is left out is of some event of those that share samples; a record that can't be
- * read may be a sample of each event. */
+/* True if samples of the event may be missing. An unassigned sample belongs to one of the events
+ * that share samples. A damaged record may be a sample of any event. */
 static bool may_lack_samples(const struct timeline *timeline, const struct timeline_event *event)
 {
 	const struct timeline_losses *losses = &timeline->losses;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The JSON of perfsage timeline: share/perfsage-timeline.schema.json describes it. Times are
+/* The JSON of perfsage timeline, described by share/perfsage-timeline.schema.json. Times are
  * nanoseconds since the observation began. */
 #include "output/rank.h"
 #include "output/report.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sentences below the tables of perfsage timeline: what is not known, and why. */
+/* The sentences below the tables of perfsage timeline: what is unknown, and why. */
 #include "tools/timeline.h"
 
 #include "tools/command.h"
 
 #include <inttypes.h>
 
-/* A sentence of its own lines. */
+/* Adds a sentence as a paragraph of its own. */
 static void notes_add(struct timeline *timeline, struct ps__buffer *text)
 {
 	ps__buffer_add(&timeline->text, "\n");
@@ -15,7 +15,7 @@ static void notes_add(struct timeline *timeline, struct ps__buffer *text)
 	ps__buffer_restart(text);
 }
 
-/* Why counts are lower bounds. */
+/* Adds why counts are lower bounds. */
 static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
 {
 	double waited = timeline_counters_waited(timeline);
@@ -74,7 +74,7 @@ static void say_missed(const struct timeline_losses *losses, struct ps__buffer *
 		               losses->missed == 1 ? "it" : "they");
 }
 
-/* Each is nothing if there is no such loss. */
+/* Each adds a sentence, or nothing if there was no such loss. */
 static void (*const say_losses[])(const struct timeline_losses *losses, struct ps__buffer *out) = {
     say_unassigned, say_damaged, say_missed};
 

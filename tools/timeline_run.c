@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recording of perfsage timeline: a session of the command or process, whose rings are read
+/* Records for perfsage timeline: opens a session for the command or process, and reads its rings
  * until the end. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
 #include "tools/command.h"
 
-/* So often the rings are read: one of 512 KiB has room for 13,000 switches. */
+/* Interval for reading the rings. A ring of 512 KiB has room for 13,000 switches. */
 #define TICK_NS 20000000u
 
 static int open_session(struct timeline *timeline, pid_t pid)
@@ -29,7 +29,7 @@ static int open_session(struct timeline *timeline, pid_t pid)
 	return timeline_events_note_user(timeline);
 }
 
-/* The time is up: a command is asked to end. Returns whether there is anything left to wait for. */
+/* Called when the time is up: asks the command to end. Returns true if there is one to wait for. */
 static bool end_by_timeout(const struct timeline *timeline)
 {
 	if (timeline->watcher.command)
@@ -60,7 +60,7 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 	}
 }
 
-/* The process is not observed any more while all is shown. */
+/* Ends the session before the output is written, so that the process isn't observed meanwhile. */
 static void close_session(struct timeline *timeline)
 {
 	struct ps_session_stats stats = {.size = sizeof stats};
@@ -69,7 +69,7 @@ static void close_session(struct timeline *timeline)
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
 	uint64_t switches = timeline_counters_close(timeline);
-	/* Some of them are found after the start. */
+	/* Read here because some are found only after the start. */
 	losses->missed = ps_session_missed(timeline->session, NULL, 0);
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
 		losses->records = stats.lost + switches;
@@ -84,7 +84,7 @@ static void close_session(struct timeline *timeline)
 
 static int create_child(struct timeline *timeline, struct tool_launch *launch)
 {
-	/* A child that waits begins with signals held: they aren't for it to handle. */
+	/* The waiting child must start with signals held: they are handled by perfsage. */
 	tool_watcher_hold(&timeline->watcher);
 	int result = tool_launch_create(launch, timeline->options.command, &timeline->watcher);
 	tool_watcher_release(&timeline->watcher);

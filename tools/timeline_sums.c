@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds spans up: by hardware thread, by task on each of them, by migration; and keeps the longest
+/* Sums up spans by hardware thread, by task on each of them, and by migration. Keeps the longest
  * waits. */
 #include "tools/timeline.h"
 
@@ -27,7 +27,7 @@ void timeline_sums_clear(struct timeline_sums *sums)
 	ps__os_free(sums->waits);
 }
 
-/* NULL for lack of memory. */
+/* Returns the sums of a CPU, which are added if needed. NULL if memory runs out. */
 static struct timeline_cpu *find_cpu(struct timeline_sums *sums, int cpu)
 {
 	size_t at = 0;
@@ -121,7 +121,7 @@ static int compare_waits(const void *one, const void *other)
 	return (first->task > second->task) - (first->task < second->task);
 }
 
-/* Keeps the longest ones, in their order. */
+/* Sorts the waits and keeps the longest ones. */
 static void cut_waits(struct timeline_sums *sums)
 {
 	if (sums->wait_count)
@@ -195,7 +195,7 @@ int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span)
 		go_on_waiting(task, span);
 		return PS_OK;
 	}
-	/* It was at least so long. */
+	/* The rest of the wait is unknown: it took at least this long. */
 	end_wait(sums, task, -1);
 	task->last_cpu = -1;
 	return PS_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What perfsage timeline shows to people: hardware threads, tasks, waits and migrations. */
+/* The text of perfsage timeline: hardware threads, tasks, waits and migrations. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More columns of counts have no room in 80. */
+/* More columns of counts don't fit into 80 columns. */
 #define MOST_COUNTS 5
-/* So many hardware threads are shown, whatever --rows says. */
+/* Number of hardware threads that are shown at least, even if --rows is smaller. */
 #define LEAST_CPUS 16
 
 static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "not known"};
 
-/* A table: its cells are set from the left to the right. */
+/* A table, whose cells are set row by row, from left to right. */
 struct sheet {
 	struct ps__grid grid;
 	struct ps__buffer cell;
@@ -63,7 +63,7 @@ static void next_row(struct sheet *sheet)
 	sheet->column = 0;
 }
 
-/* -1 for lack of memory, which the text notes. headings: NULL at the end. */
+/* headings: ends with NULL. Returns -1 if memory runs out; the text notes the failure. */
 static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t rows,
                        const char *const *headings)
 {
@@ -111,8 +111,8 @@ static int timeline_text_compare_cpus(const void *one, const void *other)
 	return (first->cpu > second->cpu) - (first->cpu < second->cpu);
 }
 
-/* In the order of their numbers, if all are shown; else by time on them. NULL for lack of
- * memory. */
+/* Returns the CPUs, sorted by number if all are shown, else by time on them. NULL if memory runs
+ * out. */
 static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, size_t shown)
 {
 	const struct timeline_cpu **cpus = ps__os_calloc(sums->cpu_count, sizeof *cpus);
@@ -126,7 +126,7 @@ static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, s
 	return cpus;
 }
 
-/* "and 240 more, on each of which tasks were for 1.200 ms to 3.400 ms: ..." */
+/* Adds "and 240 more hardware threads, each with tasks on it for 1.200 ms to 3.400 ms: ...". */
 static void timeline_text_add_other_cpus(struct timeline *timeline,
                                          const struct timeline_cpu *const *cpus, size_t shown)
 {
@@ -144,7 +144,7 @@ static void timeline_text_add_other_cpus(struct timeline *timeline,
 	ps__buffer_clear(&line);
 }
 
-/* A screen has room for some more of them than of tasks. */
+/* Returns the number of CPUs to show: LEAST_CPUS or --rows, whichever is larger. */
 static size_t shown_cpus(const struct timeline *timeline)
 {
 	size_t count = timeline->sums.cpu_count, rows = (size_t)timeline->options.rows;
@@ -196,7 +196,7 @@ static int timeline_text_compare_tasks(const void *one, const void *other)
 	return (first->index > second->index) - (first->index < second->index);
 }
 
-/* By time on hardware threads. NULL for lack of memory. */
+/* Returns the tasks, sorted by time on hardware threads. NULL if memory runs out. */
 static const struct tool_task **sort_tasks(const struct timeline *timeline)
 {
 	size_t count = tool_slices_task_count(timeline->slices);
@@ -398,7 +398,7 @@ void timeline_text_add_sums(struct timeline *timeline)
 	ps__os_free(tasks);
 }
 
-/* "     0.001234567  CPU 1   12.35 us  name 123  page-faults 3" */
+/* Adds "     0.001234567  CPU 1   12.35 us  name 123  page-faults 3". */
 void timeline_text_add_span(struct timeline *timeline, const struct tool_span *span)
 {
 	struct ps__buffer *out = &timeline->text;

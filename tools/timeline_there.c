@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads that a process had before it was observed, as /proc tells: their names, and what they
- * do until their first record. */
+/* Threads that a process had before it was observed, read from /proc: their names, and their state
+ * until their first record. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
@@ -16,10 +16,10 @@
 struct timeline_there {
 	pid_t tid;
 	bool is_runnable;
-	uint64_t ran_ns; /* up to the observation; 0: it is not known */
+	uint64_t ran_ns; /* time on CPUs before the observation; 0: unknown */
 };
 
-/* The time that the thread was on a CPU. 0 if the kernel doesn't tell. */
+/* Returns the time that the thread was on a CPU; 0 if the kernel doesn't tell. */
 static uint64_t there_read_ran(long long pid, pid_t tid)
 {
 	char path[64], text[128];
@@ -39,7 +39,7 @@ static bool there_read_stat(long long pid, pid_t tid, char text[STAT_BYTES])
 	return ps__os_read_file(path, text, STAT_BYTES) >= 0;
 }
 
-/* "12 (name) S ...": the name may hold anything. */
+/* Parses "12 (name) S ...". The name may contain any characters. */
 static bool there_parse_stat(const char *text, char name[NAME_BYTES], char *state)
 {
 	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
@@ -57,7 +57,7 @@ static int there_note(struct timeline *timeline, pid_t tid)
 	long long pid = timeline->options.pid;
 	uint64_t ran_ns = there_read_ran(pid, tid);
 
-	/* It has ended, or will be told by its records. */
+	/* The thread has ended, or its records will tell about it. */
 	if (!there_read_stat(pid, tid, text) || !there_parse_stat(text, name, &state))
 		return 0;
 	struct timeline_there *all =
@@ -89,7 +89,8 @@ int timeline_there_read(struct timeline *timeline)
 	return 0;
 }
 
-/* One that could run, and has run, and was never switched: it was on its CPU all the time. */
+/* Finds threads that were runnable, ran, and were never switched: each was on its CPU all the
+ * time. */
 void timeline_there_read_end(struct timeline *timeline)
 {
 	char text[STAT_BYTES];

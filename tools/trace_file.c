@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces of Perfetto go through a buffer to a file; an archive of OTF2 is a folder that OTF2's own
- * library writes. */
+/* Opens, writes and closes traces. A Perfetto trace goes through a buffer to a file. An OTF2
+ * archive is a folder that OTF2's own library writes. */
 #include "tools/trace_file.h"
 
 #include "tools/terminal.h"
@@ -69,7 +69,7 @@ int tool_trace_flush(struct tool_trace_file *file)
 
 static int close_file(struct tool_trace_file *file, bool is_whole)
 {
-	/* tool_file_finish complains of what could not be written. */
+	/* tool_file_finish complains about failed writes. */
 	if (!file->trace->failed && (is_whole || file->file.error)) {
 		write_bytes(file);
 		return tool_file_finish(&file->file, false);

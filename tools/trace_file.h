@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a trace goes: it appears when it is whole, or not at all. */
+/* The output of a trace: it appears complete or not at all. */
 #ifndef PS_TOOLS_TRACE_FILE_H
 #define PS_TOOLS_TRACE_FILE_H
 
@@ -12,7 +12,7 @@ enum tool_trace_format {
 };
 
 struct tool_trace_file {
-	struct ps__trace *trace; /* to be written to */
+	struct ps__trace *trace; /* what the caller writes to */
 	struct ps__trace perfetto;
 	struct ps__buffer bytes;
 	struct tool_watcher own;
@@ -20,19 +20,21 @@ struct tool_trace_file {
 	struct tool_file file;
 };
 
-/* "perfetto", "otf2". -1 after a complaint. */
+/* Finds "perfetto" or "otf2". Returns -1 after a complaint. */
 int tool_trace_find_format(const char *name, enum tool_trace_format *out);
 
-/* path: "-" is stdout. watcher: of the subcommand; NULL: it has none. -1 after a complaint. */
+/* path: "-" for stdout. watcher: the subcommand's; NULL if it has none. Returns -1 after a
+ * complaint. */
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
                     struct tool_watcher *watcher);
-/* Writes some of what is there, if it is much. -1 if that failed; tool_trace_close complains. */
+/* Writes the collected bytes once there are many. Returns -1 on failure; tool_trace_close
+ * complains. */
 int tool_trace_flush(struct tool_trace_file *file);
-/* Puts it in its place if it is whole; else nothing stays of it. -1 after a complaint. */
+/* Renames the trace to its path if is_whole; else removes it. Returns -1 after a complaint. */
 int tool_trace_close(struct tool_trace_file *file, bool is_whole);
 
-/* trace_otf2.c: an archive of OTF2, at a path where nothing is. -1 after a complaint: also if
- * perfsage was built without OTF2. */
+/* trace_otf2.c: begins an OTF2 archive at a path that doesn't exist yet. Returns -1 after a
+ * complaint; building without OTF2 is one reason. */
 int tool_otf2_open(struct ps__trace **out, const char *path);
 bool tool_otf2_has_failed(const struct ps__trace *trace);
 int tool_otf2_close(struct ps__trace *trace, bool is_whole);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces in OTF2, for Vampir, Cube and their like, by OTF2's own library. A process is a location
- * group; a track that has slices is a location; a counter is a metric of the location above it. The
- * archive is a folder, made under another name and renamed when it is whole.
+ * Writes traces in OTF2, for Vampir, Cube and similar tools, with OTF2's own library. A process is
+ * a location group; a track with slices is a location; a counter is a metric of the location above
+ * it. The archive is a folder, which is renamed when it is complete.
  */
 #include "tools/trace_otf2.h"
 #include "base/os.h"
@@ -27,7 +27,7 @@ static struct tool_otf2 *otf2_of(struct ps__trace *trace)
 	return (struct tool_otf2 *)trace;
 }
 
-/* The first failure is the one to tell. After it no writer is called any more: the library has
+/* Keeps the first failure, to report it. After a failure no writer may be called: the library has
  * freed what it could not write, and would crash. */
 static void otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 {
@@ -58,7 +58,7 @@ static uint64_t otf2_add_track(struct ps__trace *trace, const struct ps__trace_t
 	return ++trace->tracks;
 }
 
-/* The location of a track, with its writer. NULL after a failure. */
+/* Returns the writer of a track's location. NULL after a failure. */
 static OTF2_EvtWriter *writer_of(struct tool_otf2 *otf2, uint64_t track, uint64_t time_ns)
 {
 	if (track > otf2->trace.tracks || otf2->code != OTF2_SUCCESS)
@@ -132,7 +132,7 @@ static void otf2_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 		                                      otf2->tracks[track - 1].open[depth]));
 }
 
-/* OTF2 has no moments with a name: it is a region without a length. */
+/* OTF2 has no moments with a name, so a moment is an empty region. */
 static void otf2_mark(struct ps__trace *trace, const struct ps__trace_event *event)
 {
 	otf2_begin(trace, event);
@@ -189,8 +189,8 @@ static OTF2_TimeStamp post_flush(void *context, OTF2_FileType type, OTF2_Locatio
 	return location < otf2->trace.tracks ? otf2->tracks[location].last_ns : otf2->last_ns;
 }
 
-/* Without these the library keeps the whole trace in memory: it flushes a writer when there is no
- * memory for another chunk. */
+/* Memory callbacks. Without them the library keeps the whole trace in memory: it flushes a writer
+ * only when it gets no memory for another chunk. */
 struct chunks {
 	void *chunk[MOST_CHUNKS];
 	size_t count;
@@ -226,7 +226,7 @@ static void free_chunks(void *context, OTF2_FileType type, OTF2_LocationRef loca
 	*of_writer = NULL;
 }
 
-/* The library would write its complaints to stderr by itself. */
+/* Replaces the library's error messages on stderr. */
 static OTF2_ErrorCode keep_quiet(void *context, const char *file, uint64_t line,
                                  const char *function, OTF2_ErrorCode code, const char *format,
                                  va_list arguments)
@@ -279,7 +279,7 @@ static int complain_archive(const struct tool_otf2 *otf2)
 	       -1;
 }
 
-/* A name that is free, beside the one that it gets. */
+/* Makes a folder with an unused name beside the archive's path. */
 static int make_part(struct tool_otf2 *otf2, const char *path)
 {
 	size_t length = strlen(path);
@@ -291,7 +291,7 @@ static int make_part(struct tool_otf2 *otf2, const char *path)
 	otf2->part = ps__os_calloc(size_bytes, 1);
 	if (!otf2->path || !otf2->part)
 		return tool_complain("there is no memory for the trace"), -1;
-	/* A folder's name may end in slashes; the part is beside it, not in it. */
+	/* Remove slashes at the end: the part must be beside the folder, not in it. */
 	while (length > 1 && path[length - 1] == '/')
 		otf2->path[--length] = '\0';
 	if (access(path, F_OK) == 0)
@@ -339,7 +339,7 @@ static void close_events(struct tool_otf2 *otf2)
 	otf2_check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
 }
 
-/* Each location has a file of definitions of its own; there is nothing in it. */
+/* Each location needs its own file of definitions, even an empty one. */
 static void close_local_definitions(struct tool_otf2 *otf2)
 {
 	otf2_check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the writer of OTF2: what is defined once all is written. */
+/* Shared by the files of the OTF2 writer. Definitions are written at the end. */
 #ifndef PS_TOOLS_TRACE_OTF2_H
 #define PS_TOOLS_TRACE_OTF2_H
 
@@ -13,17 +13,17 @@ struct tool_otf2_track {
 	enum ps__trace_kind kind;
 	uint64_t parent;
 	OTF2_StringRef name, unit;
-	uint32_t number;        /* among the counters, or among the tracks without a parent */
+	uint32_t number;        /* index among the counters, or among the tracks without a parent */
 	OTF2_Type type;         /* of a counter's values */
-	OTF2_EvtWriter *writer; /* NULL: nothing stands on it */
+	OTF2_EvtWriter *writer; /* NULL: the track has no events */
 	uint64_t events, last_ns;
-	OTF2_RegionRef open[TOOL_OTF2_MOST_DEPTH]; /* slices, the outermost first */
+	OTF2_RegionRef open[TOOL_OTF2_MOST_DEPTH]; /* open slices, outermost first */
 	size_t depth;
 };
 
-/* A name, found by open addressing. */
+/* An entry of a hash table with open addressing. */
 struct tool_otf2_name {
-	char *text; /* NULL: a free place */
+	char *text; /* NULL: free entry */
 	OTF2_StringRef number;
 };
 
@@ -38,7 +38,7 @@ struct tool_otf2_attribute {
 };
 
 struct tool_otf2 {
-	struct ps__trace trace; /* the first: others see this alone */
+	struct ps__trace trace; /* the first member, because callers have a pointer to it */
 	char *path, *part;
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
@@ -46,7 +46,7 @@ struct tool_otf2 {
 	uint64_t first_ns, last_ns;
 	struct tool_otf2_track *tracks;
 	size_t track_room;
-	uint32_t counters, groups; /* so many tracks are such */
+	uint32_t counters, groups; /* number of tracks of each kind */
 	struct tool_otf2_names names;
 	OTF2_StringRef *regions; /* their names */
 	size_t region_count, region_room;
@@ -54,13 +54,13 @@ struct tool_otf2 {
 	size_t attribute_count, attribute_room;
 };
 
-/* trace_otf2_names.c: numbers of texts, regions and attributes, which are defined when they are
- * first seen. Without memory 0, and the trace has failed. */
+/* trace_otf2_names.c: return the numbers of texts, regions and attributes, which are defined at
+ * first use. If memory runs out they return 0, and the trace has failed. */
 OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text);
 OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *name);
 OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *name, OTF2_Type type);
 void tool_otf2_clear_names(struct tool_otf2 *otf2);
-/* The clock, the tree of locations, and the metrics. */
+/* Defines the clock, the tree of locations, and the metrics. */
 void tool_otf2_define(struct tool_otf2 *otf2);
 
 #endif

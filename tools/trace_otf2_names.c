@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definitions of an archive of OTF2: names have numbers, and tracks become locations. */
+/* The definitions of an OTF2 archive: names get numbers, and tracks become locations. */
 #include "base/os.h"
 #include "base/vector.h"
 #include "tools/trace_otf2.h"
@@ -22,7 +22,8 @@ static size_t names_text_hash(const char *text)
 	return (size_t)(hash ^ hash >> 32);
 }
 
-/* Its place, or the free one that it would get. There is a free one. */
+/* Returns the entry of the text, or the free entry where it belongs. The table always has a free
+ * entry. */
 static struct tool_otf2_name *names_find_place(struct tool_otf2_name *names, size_t room,
                                                const char *text)
 {
@@ -33,7 +34,7 @@ static struct tool_otf2_name *names_find_place(struct tool_otf2_name *names, siz
 	return &names[at];
 }
 
-/* At most half of the places are in use. */
+/* Keeps at least half of the table free. */
 static bool names_make_room(struct tool_otf2 *otf2)
 {
 	size_t room = otf2->names.room ? 2 * otf2->names.room : 64;
@@ -129,8 +130,8 @@ void tool_otf2_clear_names(struct tool_otf2 *otf2)
 	ps__os_free(otf2->attributes);
 }
 
-/* A location is in the group of the outermost track around it: its process, or all hardware
- * threads.
+/* Returns the location group of a track, which is its outermost ancestor: a process, or all
+ * hardware threads.
  */
 static OTF2_LocationGroupRef names_group_of(const struct tool_otf2 *otf2, uint64_t track)
 {
@@ -139,7 +140,8 @@ static OTF2_LocationGroupRef names_group_of(const struct tool_otf2 *otf2, uint64
 	return otf2->tracks[track].number;
 }
 
-/* "CPU 3, thread 12: request": names of the tracks between the group and the location. */
+/* Returns a name such as "CPU 3, thread 12: request", made of the tracks between the group and the
+ * location. */
 static OTF2_StringRef full_name(struct tool_otf2 *otf2, uint64_t track)
 {
 	const struct tool_otf2_track *tracks = otf2->tracks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Built without OTF2. */
+/* Replaces trace_otf2.c in a build without OTF2. */
 #include "tools/terminal.h"
 #include "tools/trace_file.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting, in one poll. Signals that are held come by a signalfd, so that
- * nothing is interrupted; what was ignored when perfsage was started (nohup)
- * stays ignored.
+ * Waits for signals, processes and descriptors, in one poll. Held signals are read from a signalfd,
+ * so they interrupt nothing. Signals that were ignored when perfsage started (nohup) stay ignored.
  */
 #include "tools/watcher.h"
 
@@ -24,17 +23,18 @@
 
 #define MOST_FILES 8
 
-/* The signals that end perfsage while nothing is counted. */
+/* Signals that end perfsage when it isn't counting. */
 static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT,
                                      SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF};
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
-/* Read by the handler, in the same thread. */
+/* Paths of files to remove; read by the signal handler, which runs in the same thread. */
 static const char *_Atomic files[MOST_FILES];
-static _Atomic pid_t owner; /* a child that the library forks has the handler, too, and no files */
+static _Atomic pid_t owner; /* perfsage's pid: a child that the library forks inherits the handler,
+                             * but must not remove files */
 
-/* Takes the files away, and ends perfsage by the signal. A handler of these
- * signals, which it needs blocked meanwhile. */
+/* Handler: removes the files and ends perfsage by the signal. It runs with all these signals
+ * blocked. */
 static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
@@ -42,7 +42,7 @@ static void watcher_handle_ending(int number)
 		if (path && getpid() == atomic_load(&owner) && unlink(path) < 0)
 			rmdir(path);
 	}
-	/* It comes again when this handler is left. */
+	/* The raised signal is delivered when the handler returns. */
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -66,12 +66,13 @@ void tool_ending_keep(const char *path)
 	}
 }
 
-/* The signals that end perfsage follow the first three. */
+/* The first three are followed by the signals that end perfsage. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE,   SIGXFSZ, SIGINT,
                                                   SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU,
                                                   SIGALRM, SIGVTALRM, SIGPROF};
 
-/* The write fails instead, and perfsage says so. */
+/* True for signals that report a failed write. They are ignored, and perfsage reports the failure
+ * itself. */
 static bool watcher_is_of_a_write(int number)
 {
 	return number == SIGPIPE || number == SIGXFSZ;
@@ -127,7 +128,7 @@ void tool_state_ignored(const struct tool_state *state, sigset_t *out)
 	}
 }
 
-/* Adds those that are not ignored. */
+/* Adds the signals that are not ignored. */
 static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 {
 	for (size_t index = 0; index < count; index++) {
@@ -139,8 +140,7 @@ static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 
 int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt)
 {
-	/* They end nothing, so nobody minds if they wait until they are
-	 * read. */
+	/* These don't end perfsage, so they can stay blocked until they are read. */
 	static const int to_command[] = {SIGUSR1, SIGUSR2};
 	sigset_t all, blocked;
 
@@ -178,7 +178,7 @@ void tool_watcher_release(struct tool_watcher *watcher)
 {
 	sigset_t released = watcher->ending;
 
-	/* Signals that perfsage's parent had blocked stay blocked. */
+	/* Signals that perfsage's parent blocked stay blocked. */
 	for (size_t index = 0; index < ENDING_SIGNALS; index++) {
 		if (sigismember(&watcher->state.mask, ending_signals[index]) == 1)
 			sigdelset(&released, ending_signals[index]);
@@ -199,8 +199,8 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	tool_state_restore(&watcher->state);
 }
 
-/* Kernels refuse a thread's number with one errno or another, and as if there
- * were no such process. */
+/* Complains that a process can't be watched. Kernels use different errnos for a thread's tid; some
+ * report that there is no such process. */
 static void watcher_complain_of_process(pid_t pid, int error)
 {
 	pid_t process = ps__locate_process(pid);
@@ -216,8 +216,8 @@ static void watcher_complain_of_process(pid_t pid, int error)
 		              error == ESRCH ? "there is none of that number" : strerror(error));
 }
 
-/* A list of a service's processes is older than the call: one that has ended since is no reason to
- * count none of the others. */
+/* True if the process has ended. A user's list of processes may be older than the call; the others
+ * are still counted. */
 static bool watcher_is_absent(pid_t pid, int error)
 {
 	return error == ESRCH && ps__locate_process(pid) < 0;
@@ -260,14 +260,15 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
 	return 0;
 }
 
-/* alarm(2) and setitimer(2) survive an exec: `perl -e 'alarm 9; exec @ARGV' perfsage ...`. */
+/* True for signals of alarm(2) and setitimer(2), which survive an exec: `perl -e 'alarm 9; exec
+ * @ARGV' perfsage ...`. */
 static bool watcher_is_of_a_clock(uint32_t number)
 {
 	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
 }
 
-/* A signal of the whole process group has reached the command, too, unless it has left the group. A
- * limit of perfsage's own processor time isn't the command's. */
+/* True if the command needs no copy of the signal: it was sent to the whole process group, and the
+ * command is still in it. A limit of perfsage's own CPU time isn't meant for the command. */
 static bool watcher_has_command_got(struct tool_watcher *watcher,
                                     const struct signalfd_siginfo *info)
 {
@@ -296,7 +297,7 @@ static bool watcher_take_command(struct tool_watcher *watcher)
 	return true;
 }
 
-/* Reads one signal. True if it ends the wait. */
+/* Reads one signal. Returns true if it ends the wait. */
 static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
@@ -307,14 +308,14 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *
 		*wakeup = TOOL_WAKEUP_COMMAND;
 		return watcher->command && watcher_take_command(watcher);
 	}
-	/* What a batch system tells the command is no reason to leave out what
-	 * was still to be done. */
+	/* SIGUSR1 and SIGUSR2, which a batch system sends to the command, don't end perfsage. */
 	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
 		if (!watcher_has_command_got(watcher, &info))
 			kill(watcher->command, (int)info.ssi_signo);
-		/* Signals without end must not hide the command's. */
+		/* Look for the command's end here, too: SIGCHLD may be hidden by endless other
+		 * signals. */
 		*wakeup = TOOL_WAKEUP_COMMAND;
 		return watcher_take_command(watcher);
 	}
@@ -351,7 +352,7 @@ static int watcher_milliseconds_until(uint64_t deadline_ns)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-/* The end of a command is kept before all others. */
+/* Keeps a wakeup for later. The end of the command replaces any other. */
 static void watcher_keep_wakeup(struct tool_watcher *watcher, enum tool_wakeup wakeup)
 {
 	if (!watcher->has_kept || wakeup == TOOL_WAKEUP_COMMAND)
@@ -369,8 +370,7 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 	watcher->signal = 0;
 	for (;;) {
 		int ready = poll(fds, 2, -1);
-		/* What needn't be waited for isn't given up, whatever signals
-		 * there are. */
+		/* A descriptor that is ready wins over any signal. */
 		if (ready > 0 && fds[1].revents)
 			break;
 		if (ready > 0 && watcher_take_signal(watcher, &wakeup))
@@ -400,8 +400,7 @@ enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadli
 		    poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
 		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &wakeup))
 			return wakeup;
-		/* A command says how long is counted, whatever else there
-		 * is. */
+		/* If there is a command, only its end ends the counting. */
 		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
 			return TOOL_WAKEUP_ENDED;
 		if (deadline_ns && ps__os_now_ns() >= deadline_ns)

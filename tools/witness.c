@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The witness blocks all signals, and reads from a signalfd those that it has had. */
+/* The witness blocks all signals, and reads those that it gets from a signalfd. */
 #include "tools/witness.h"
 
 #include "base/os.h"
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Who sends a signal to one process after the other has sent it to the witness by then. */
+/* A sender that signals processes one by one reaches the witness within this time. */
 #define GRACE_MS 20
 #define SAME_NS  100000000u
 
-/* A question is the number of a signal, the answer whether it came since the last answer. Ends with
- * perfsage, when the socket does. */
+/* Answers questions: the question is a signal's number, the answer whether the signal came since
+ * the last such question. Ends when the socket is closed, at the latest with perfsage. */
 static _Noreturn void witness_answer(int socket, int signals)
 {
 	bool came[NSIG] = {false};
@@ -59,7 +59,7 @@ void tool_witness_create(struct tool_witness *witness)
 	if (witness->pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return;
 	int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* Blocked from its first moment. */
+	/* Block signals before the fork, so that the witness never receives one unblocked. */
 	sigprocmask(SIG_SETMASK, &all, &before);
 	if (signals >= 0)
 		witness_fork(witness, sockets, signals);

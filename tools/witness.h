@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who else got a signal? The kernel doesn't say whether one was sent to perfsage alone or to its
- * whole process group, as terminals, shells and batch systems do; then the command has it already.
- * A child that does nothing else stays in the group, and is asked what came to it.
+ * Finds out who else got a signal. The kernel doesn't tell whether a signal was sent to perfsage
+ * only or to its whole process group, as terminals, shells and batch systems do. In the second case
+ * the command has it already. So a child that does nothing else stays in the group, and is asked
+ * which signals it got.
  */
 #ifndef PS_TOOLS_WITNESS_H
 #define PS_TOOLS_WITNESS_H
@@ -14,18 +15,18 @@
 struct tool_witness {
 	pid_t pid; /* 0: none */
 	int socket;
-	int last; /* signal that the group got, */
+	int last; /* the latest signal that the group got */
 	uint64_t last_ns;
 };
 
-/* Without a process for it there is none: then the kernel's signals are taken for the group's, and
- * no others. */
+/* Starts the child. If that fails there is no witness: signals from the kernel are then assumed to
+ * be for the group, and others not. */
 void tool_witness_create(struct tool_witness *witness);
 void tool_witness_destroy(struct tool_witness *witness);
 
-/* Did the whole group get this signal, which came to the caller just now? Takes up to 20 ms if it
- * did not. A second one within 100 ms is the same, as that of timeout(1), which sends it to its
- * child and to the group. */
+/* True if the whole group got this signal, which just came to the caller. May wait up to 20 ms for
+ * the answer. The same signal within 100 ms counts as the group's, too: timeout(1) sends one to its
+ * child and one to the group. */
 bool tool_witness_saw(struct tool_witness *witness, int number, bool is_of_kernel);
 
 #endif
