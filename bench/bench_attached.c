@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the counters of other tasks: of one that sleeps, and of one that runs on another CPU. The
- * kernel must ask that CPU for the second one's. */
+/* Reads the counters of two other tasks: one sleeps, one runs on another CPU. For the running one
+ * the kernel must ask the other CPU. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"
@@ -18,8 +18,8 @@ struct reader {
 	uint64_t timestamp;
 };
 
-/* A process that only sleeps or only runs, until this one ends. cpu: the one it
- * is on at first. */
+/* Starts a process that only sleeps or only computes, until this one ends. cpu: the CPU that it is
+ * first bound to. */
 static pid_t start_task(int cpu, bool is_busy)
 {
 	pid_t pid = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures what each attribution method costs the counted thread: opening, reading, moving, context
- * switches, forks, descriptors. Each method has a process of its own. The figures hold for as many
- * CPUs as this machine has. */
+ * switches, forks, descriptors. Each method has its own process. The results depend on this
+ * machine's number of CPUs. */
 #include "harness.h"
 #include "subject.h"
 
@@ -18,8 +18,8 @@ struct topic {
 	enum subject_job job;
 	unsigned rounds;
 	unsigned batch;
-	bool needs_method; /* makes no sense without events */
-	bool needs_cpus;   /* and a second CPU */
+	bool needs_method; /* needs an attribution method with events */
+	bool needs_cpus;   /* needs a second CPU */
 };
 
 static const struct topic topics[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts the instructions of a reading and of a visit of a region, the kernel's among them. Four
- * hardware counters are read in user space, by read(2) and by PAPI. It needs a machine that counts
- * instructions; in the lab each run counts the same. */
+/* Counts the instructions of a reading and of a visit of a region, including the kernel's. Four
+ * hardware counters are read in user space, by read(2) and by PAPI. This needs a machine that
+ * counts instructions; in the lab every run counts the same number. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"
@@ -17,7 +17,7 @@
 #define EVENTS 4
 #define CALLS  200
 
-/* What is promised, and checked in the lab. */
+/* Limits that are promised, and checked in the lab. */
 #define MOST_INSTRUCTIONS 260
 #define MOST_OF_A_VISIT   800
 #define LEAST_GAIN        8
@@ -26,13 +26,13 @@ static struct {
 	struct ps_topology *topology;
 	struct ps_component *root;
 	struct ps_eventset *set;
-	int group;   /* the leader of a raw one */
-	int counter; /* of instructions, in user space and the kernel */
+	int group;   /* leader of a raw group */
+	int counter; /* counts instructions, in user space and in the kernel */
 	struct ps_region *region;
 } bench;
 
-/* On the calling thread: in the kernel, too, unless only user space is asked
- * for. */
+/* Opens a counter of the calling thread's instructions, including the kernel's unless
+ * is_user_only. */
 static int open_instructions(int group_fd, bool is_user_only)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
@@ -55,8 +55,8 @@ static uint64_t read_counter(void)
 	return value;
 }
 
-/* Instructions of a call: the least of many, which nothing came between, less
- * what looking takes. */
+/* Returns the instructions of a call: the least of many measurements, which no interrupt disturbed,
+ * without those of reading the counter. */
 static double instructions_of(void (*call)(void))
 {
 	uint64_t least = UINT64_MAX, nothing = UINT64_MAX;
@@ -105,8 +105,8 @@ static void call_group(void)
 		bench_die("a group of instructions can't be read");
 }
 
-/* Four events of the hardware: the usual ones, and where there are not so many,
- * instructions again by other names. */
+/* Opens four hardware events. A machine with fewer of the common ones counts instructions again, by
+ * other names. */
 static void open_set(void)
 {
 	static const char *const names[] = {"instructions:u", "cycles:u", "branch-misses:u",
@@ -145,7 +145,7 @@ static void measure_raw(struct bench_figure *figure)
 		close(fds[i]);
 }
 
-/* The path that the kernel permits now, and what it costs. */
+/* Measures the read path that the kernel permits now, and returns it. */
 static enum ps_read_path measure_set(struct bench_figure *update, struct bench_figure *appended,
                                      struct bench_figure *accum)
 {
@@ -170,8 +170,8 @@ static void measure_visit(struct bench_figure *figure)
 	ps_profile_destroy(profile);
 }
 
-/* Lets programs read counters in user space, or not: for this measurement.
- * False if that may not be set. */
+/* Permits or forbids reading counters in user space, for this measurement. Returns false if the
+ * setting can't be changed. */
 static bool instructions_permit(const char *setting)
 {
 	static const char *const files[] = {"/proc/sys/kernel/perf_user_access",
@@ -188,7 +188,7 @@ static bool instructions_permit(const char *setting)
 	return false;
 }
 
-/* In the lab the numbers are checked. */
+/* Prints the result of a check; used in the lab. */
 static int instructions_judge(const char *what, bool holds)
 {
 	printf("%s: bench_instructions: %s\n", holds ? "PASS" : "FAIL", what);
@@ -216,7 +216,7 @@ static int instructions_check(const struct bench_figure *user, const struct benc
 	return failures ? 1 : 0;
 }
 
-/* Those by the other path have names of their own. */
+/* Rows of the two read paths have names of their own. */
 enum row {
 	RAW,
 	READ_USER,
@@ -257,7 +257,7 @@ static void measure_papi(void)
 	papi_rival_close();
 }
 
-/* Without the rows that can't be had here. */
+/* Prints the figures that could be measured here. */
 static void print_measured(void)
 {
 	struct bench_figure measured[ROWS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes records of a log: what a record takes in time, beside a reading of the same events, and
- * beside one whose numbers go to a file by fwrite(3); and in the file, beside its raw numbers. */
+/* Writes records of a log. Compares a record's time with that of a reading of the same events, and
+ * with that of a reading whose numbers are written by fwrite(3); compares its size in the file with
+ * that of its raw numbers. */
 #include "counted.h"
 #include "harness.h"
 #include "logged.h"
@@ -11,16 +12,16 @@
 #define RECORDS    1000000
 #define RING_BYTES ((uint64_t)16 << 20)
 #define BATCH      500
-/* The records of ten blocks: the means have what blocks cost, too. */
+/* The records of ten blocks, so that the means include the cost of blocks. */
 #define LONG_BATCH 25000
-/* Time, CPU, enabled, running, counts and fields, 8 bytes each. */
+/* Time, CPU, enabled, running, counts and fields; 8 bytes each. */
 #define RAW_WORDS (4 + EVENTS + BENCH_LOG_FIELDS)
 #define RAW_BYTES (8.0 * RAW_WORDS)
 
 struct writer {
 	struct ps_eventset *set;
 	struct ps_component *root;
-	FILE *file; /* that fwrite(3) writes to */
+	FILE *file; /* written by fwrite(3) */
 	uint64_t timestamp;
 	struct ps_log_stream *stream;
 	long long number;
@@ -39,7 +40,7 @@ static double run_read(void *context, unsigned calls)
 	return time_ns;
 }
 
-/* A program without logs does this. It loses what is still in the buffer when it is killed. */
+/* A program without logs does this. It loses the content of the buffer if it is killed. */
 static double run_fwrite(void *context, unsigned calls)
 {
 	struct writer *writer = context;

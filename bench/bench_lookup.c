@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks readings up, among few and among many. lookup_timestamp
- * comes after many others of its kind, lookup_cold after other work. The rivals
- * are bsearch in a plain array of readings, whose count is then loaded; bsearch
- * in an array of timestamps alone, which leads to no count; and one load from as
- * much memory as the readings take, at an address that the last load gave. A
- * look-up by timestamp must not cost more than bsearch among readings, at any size.
+ * Looks up readings, in short and in long histories. lookup_timestamp runs after many look-ups of
+ * its kind, lookup_cold after other work. The rivals are: bsearch in a plain array of readings, and
+ * loading the found count; bsearch in an array of timestamps only, which finds no count; and one
+ * load from as much memory as the readings take, at an address that the previous load gave. A
+ * look-up by timestamp must not cost more than bsearch among readings, for any length.
  */
 #include "counted.h"
 #include "harness.h"
@@ -14,27 +13,27 @@
 #include <stdlib.h>
 
 #define EVENTS 4
-/* After so many, nearly all of the next find the way to their rows in the
- * caches, and the rows themselves rarely; */
+/* After this many look-ups the caches have nearly all that leads to the rows of the next ones, but
+ * rarely the rows themselves. */
 #define BATCH 10000
-/* and these are so few that the other cases have left little of it there. */
+/* So few look-ups that the other cases leave little of their data in the caches. */
 #define COLD    200
 #define LENGTHS 4
 #define KINDS   6
-/* Of a reading: its timestamp, two times and the counts. */
+/* Words of a reading: its timestamp, two times and the counts. */
 #define ROW_WORDS (3 + EVENTS)
 
 struct history {
 	struct ps_topology *topology;
 	struct ps_eventset *set;
 	struct ps_thread *thread;
-	uint64_t *timestamps; /* rising */
-	uint64_t *rows;       /* of ROW_WORDS each: timestamp, two times, counts */
-	/* As much of it; each row's first word is the number of the next one, through all of
-	 * them */
+	uint64_t *timestamps; /* sorted */
+	uint64_t *rows;       /* ROW_WORDS each: timestamp, two times, counts */
+	/* The same size; the first word of each row is the index of the next one, in a cycle
+	 * through all rows */
 	uint64_t *memory;
 	size_t count;
-	uint64_t chosen[BATCH]; /* timestamps to be looked up, in no order */
+	uint64_t chosen[BATCH]; /* timestamps to look up, in random order */
 };
 
 static uint64_t next_random(void)
@@ -146,7 +145,7 @@ static double run_memory(void *context, unsigned calls)
 	return time_ns;
 }
 
-/* One circle through all rows, in no order (Sattolo's shuffle). */
+/* Links all rows into one random cycle (Sattolo's shuffle). */
 static void link_rows(struct history *history)
 {
 	for (size_t row = 0; row < history->count; row++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures marks (<perfsage/marks.h>): a loop of marks that nobody hears, beside the same loop
- * without them, and beside marks that a profile hears. A mark that nobody hears must not cost more
- * than 1.5 ns more than the empty loop.
+ * Measures marks (<perfsage/marks.h>): a loop of marks without a listener, beside the same loop
+ * without marks, and beside marks that a profile receives. Without a listener a mark must cost at
+ * most 1.5 ns more than the empty loop.
  */
 #include "counted.h"
 #include "harness.h"
@@ -22,7 +22,7 @@ static double run_empty(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* One mark a call. */
+/* One mark per call. */
 static double run_value(void *context, unsigned calls)
 {
 	double start = bench_now_ns();
@@ -34,7 +34,7 @@ static double run_value(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* A region: its begin and its end. */
+/* One region per call: a begin mark and an end mark. */
 static double run_region(void *context, unsigned calls)
 {
 	double start = bench_now_ns();

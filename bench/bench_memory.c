@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a million readings and looks how much memory becomes resident; plain rows in an array stand
- * beside them. */
+/* Makes a million readings and measures how much memory becomes resident; compares it with plain
+ * rows in an array. */
 #include "counted.h"
 #include "harness.h"
 
@@ -11,8 +11,7 @@
 #define EVENTS   4
 #define READINGS 1000000u
 
-/* The least that holds as much: a timestamp, the values, and the times of their
- * group. */
+/* The smallest row with the same content: a timestamp, the values, and the times of their group. */
 struct row {
 	uint64_t timestamp;
 	uint64_t values[EVENTS];

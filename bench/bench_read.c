@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads 1 to 8 events, on topologies of 2 and of 4096 hardware threads. The rivals are the bare
- * system call, the least that a library could do (the floor), and PAPI.
+ * system call, the least work that any library must do (the floor), and PAPI.
  */
 #include "counted.h"
 #include "harness.h"
@@ -87,7 +87,8 @@ static double run_accum(void *context, unsigned calls)
 static double run_snapshot(void *context, unsigned calls)
 {
 	struct reader *reader = context;
-	int failed = ps_snapshot_take(reader->set, &reader->snapshot); /* allocates, untimed */
+	int failed = ps_snapshot_take(reader->set, &reader->snapshot); /* the first one allocates,
+	                                                                * so it isn't timed */
 	double start = bench_now_ns();
 
 	for (unsigned call = 0; call < calls; call++)
@@ -107,8 +108,8 @@ static double run_papi_read(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* PAPI_accum, of the same event set, has reset it meanwhile, which a reading
- * would flag: so it begins anew, untimed. */
+/* Restarts the set, untimed: PAPI_accum has reset the same event set meanwhile, and the next
+ * reading would get a flag for that. */
 static void begin_anew(struct reader *reader)
 {
 	bench_expect_ok(ps_stop(reader->set, reader->root, NULL, NULL), "ps_stop");
@@ -152,13 +153,13 @@ static void open_reader(struct reader *reader, struct ps_eventset *set,
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
-/* Each is measured on each topology, with a set of its own. */
+/* Each call is measured on each topology, with its own set. */
 static const struct call {
 	const char *name;
 	double (*run)(void *context, unsigned calls);
 	enum ps_attribution_mode mode;
 	bool appends;
-	bool is_papi; /* of a PAPI event set */
+	bool is_papi; /* the set wraps a PAPI event set */
 	const char *versus[BENCH_MOST_RIVALS];
 } calls[CALLS] = {
     {"ps_read",
@@ -181,7 +182,7 @@ static const struct call {
      {"PAPI_accum", "ps_read_papi"}},
 };
 
-/* All of a number of events; the table's address is stable. */
+/* Everything for one number of events; its address must not change, as the cases point into it. */
 struct scene {
 	struct bench_raw raw, lean;
 	struct bench_floor floor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses records that lie one behind the other, as in a ring or a file. The rival, walk, loads each
- * header and goes on: what any reader does at least. The bar is 20 million records per second: at
+ * Parses consecutive records, as in a ring or a file. The rival, walk, only loads each header and
+ * goes to the next one, which any reader must do. The limit is 20 million records per second: at
  * most 50 ns each.
  */
 #include "harness.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDS 8192 /* more than a cache of the second level holds */
+#define RECORDS 8192 /* more than fits into a second-level cache */
 
 struct records {
 	struct ps_record_config config;
@@ -20,7 +20,7 @@ struct records {
 	size_t size;
 };
 
-/* Nanoseconds of `calls` records: the buffer again and again. */
+/* Returns the nanoseconds of `calls` records; starts again at the buffer's end. */
 static double run_parse(void *context, unsigned calls)
 {
 	const struct records *records = context;

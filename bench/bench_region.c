@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A visit of a region: enter and leave, of 4 events; on topologies of 2 and of 4096 hardware
- * threads, with one path and with 10,000. The rivals are twice the least that a library could do
- * (the floor), and what marker APIs do whose counters are started and stopped around a region.
+ * A visit of a region: enter and leave, with 4 events; on topologies of 2 and of 4096 hardware
+ * threads, with one path and with 10,000. The rivals are twice the least work that any library must
+ * do (the floor), and the work of marker APIs that start and stop counters around a region.
  */
 #include "counted.h"
 #include "harness.h"
@@ -24,8 +24,8 @@
 #define TOPOLOGIES 2
 #define MANY_PATHS BENCH_MANY_ROWS
 #define FITTINGS   50
-/* A batch is a run of a tenth of a second: there are then as many reviews of the rate as in a
- * program's run. */
+/* A batch takes about a tenth of a second, so that the sampling rate is reviewed as often as in a
+ * real run. */
 #define WORK_ROUNDS 40
 #define WORK_BATCH  100000
 #define FIT_BATCH   2000
@@ -67,7 +67,7 @@ static void switch_and_read(const struct bench_raw *raw, unsigned long request)
 	}
 }
 
-/* Each descriptor for itself: enabled and read at the begin, disabled and read at the end. */
+/* Enables and reads each descriptor at the beginning; disables and reads each at the end. */
 static double run_each(void *context, unsigned calls)
 {
 	double start = bench_now_ns();
@@ -114,8 +114,7 @@ static __attribute__((noinline)) void work(void)
 		__asm__ volatile("" : : : "memory");
 }
 
-/* From now on work takes a microsecond. The least of several times is that of an undisturbed loop.
- */
+/* Calibrates work to one microsecond. The least of several times is that of an undisturbed loop. */
 static void fit_work(void)
 {
 	double least_ns = INFINITY;
@@ -221,7 +220,7 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 	bench_raw_close(&raw);
 }
 
-/* A region that is visited a million times in a second, and is sampled. */
+/* A sampled region that is visited a million times per second. */
 static void measure_budget(struct ps_topology *topology)
 {
 	static struct visitor visitor;
@@ -240,7 +239,7 @@ static void measure_budget(struct ps_topology *topology)
 	ps_profile_destroy(visitor.profile);
 }
 
-/* Another thread, on another CPU: it computes, or visits the same region. */
+/* A thread on another CPU, which computes or visits the same region. */
 static struct partner {
 	pthread_t thread;
 	struct visitor visitor;
@@ -263,7 +262,7 @@ static void *run_partner(void *cpu)
 static double run_alone(void *context, unsigned calls)
 {
 	atomic_store(&partner.visits, false);
-	run_visits(context, calls); /* the partner has seen it */
+	run_visits(context, calls); /* untimed; the partner reads the flag meanwhile */
 	return run_visits(context, calls);
 }
 

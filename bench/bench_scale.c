@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares costs that must not grow with their small case: a total after many sets were destroyed,
- * adding an event to a big set, updating one of many readings, and ps_read after another process
- * used the CPU.
+ * Measures costs that must not grow from a small case to a big one: a total after many sets were
+ * destroyed, adding an event to a big set, updating one of many readings, and ps_read after another
+ * process used the CPU.
  */
 #include "counted.h"
 #include "harness.h"
@@ -37,7 +37,7 @@ static struct ps_topology *scale_load(void)
 	return topology;
 }
 
-/* Totals over a tree in which so many sets were destroyed. */
+/* Returns a topology in which so many sets were destroyed. */
 static struct ps_topology *scale_bury(unsigned sets)
 {
 	struct ps_topology *topology = scale_load();
@@ -91,8 +91,8 @@ static void measure_totals(void)
 	ps_topology_destroy(one);
 }
 
-/* Breakpoints: as many as there are addresses. In all of a set; one takes a
- * probe of the kernel, whatever the set is. */
+/* Returns the time for each event of a set, whose events are breakpoints, as there can be one for
+ * each address. Each one takes a probe of the kernel, in any set. */
 static double add_events(unsigned count)
 {
 	struct ps_eventset *set;
@@ -133,7 +133,7 @@ static void measure_adding(void)
 	    figures, 2);
 }
 
-/* A set of so many readings: the latest is updated, or each in turn. */
+/* A set with so many readings: the latest is updated, or each in turn. */
 struct readings {
 	struct ps_topology *topology;
 	struct ps_eventset *set;
@@ -234,7 +234,7 @@ static void read_beside(struct readings *readings, int cpu)
 	waitpid(pid, NULL, 0);
 }
 
-/* One set has been read beside a busy process on its CPU, the other one not. */
+/* Compares two sets; one was read while a busy process was on its CPU. */
 static void measure_after_busy(const struct bench_options *options)
 {
 	struct readings before, after;

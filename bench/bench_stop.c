@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stops and starts again. ps_stop stores the final counts; its rival reads a raw group between the
+/* Stops and starts a set. ps_stop stores the final counts; its rival reads a raw group between the
  * two system calls. */
 #include "counted.h"
 #include "harness.h"

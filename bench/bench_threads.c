@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out whether threads that read at the same time slow each other down. They read one after
- * the other, then all at once, a thread on each CPU, as no CPU need be as fast as another. Their
- * sets count themselves; or tasks that sleep on one CPU, so that all parts go to one Thread
- * component. Or they write records of one log, each its own stream.
+ * Measures whether threads that read at the same time slow each other down. First one thread after
+ * the other reads, then all at once, with a thread on each CPU, as CPUs may differ in speed. Their
+ * sets count the threads themselves; or tasks that sleep on one CPU, so that all parts go to one
+ * Thread component. Or the threads write records of one log, each with its own stream.
  */
 #include "counted.h"
 #include "harness.h"
@@ -38,11 +38,10 @@ struct worker {
 	struct ps_eventset *sets[MOST_KINDS];
 	uint64_t timestamps[MOST_KINDS];
 	struct ps_log_stream *stream;
-	double time_ns; /* of the last job */
+	double time_ns; /* time of the last job */
 };
 
-/* What all workers are told: a kind, which of them take part, how many
- * reads. */
+/* The orders for all workers: a kind, which of them take part, and how many reads. */
 static struct {
 	pthread_barrier_t begin, end;
 	enum kind kind;
@@ -90,7 +89,7 @@ static void open_counters(struct worker *worker)
 
 static void take_part(struct worker *worker)
 {
-	/* All have left the barrier before anyone's time begins. */
+	/* All must have left the barrier before the first one starts to measure. */
 	atomic_fetch_add(&team.at_start, 1);
 	while (atomic_load(&team.at_start) < team.taking_part)
 		continue;
@@ -126,7 +125,7 @@ struct job {
 	bool is_alone;
 };
 
-/* Reads in a nanosecond: the sum of the threads' rates. */
+/* Returns the reads per nanosecond: the sum of the threads' rates. */
 static double rate_of(size_t first, size_t threads, unsigned calls)
 {
 	double rate = 0;
@@ -142,8 +141,8 @@ static double rate_of(size_t first, size_t threads, unsigned calls)
 	return rate;
 }
 
-/* The time that a read takes of the whole team's; or of a thread that is alone,
- * the mean of their rates. */
+/* Returns the time that a read takes for the whole team; for single threads, the mean of their
+ * rates. */
 static double run_job(void *context, unsigned calls)
 {
 	const struct job *job = context;
@@ -183,7 +182,8 @@ static void start_team(const struct ps_topology *topology)
 		bench_die("no memory for %zu workers", team.count);
 	pthread_barrier_init(&team.begin, NULL, (unsigned)team.count + 1);
 	pthread_barrier_init(&team.end, NULL, (unsigned)team.count + 1);
-	/* All processes first: none of them inherits another one's thread. */
+	/* Fork all processes before the threads are created, so that none inherits a thread's
+	 * state. */
 	for (size_t index = 0; index < team.count; index++)
 		team.workers[index] =
 		    (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};

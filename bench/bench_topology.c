@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads topologies. hwloc's own loading of the same machine stands beside it, and is a part of
+/* Loads topologies. Compares this with hwloc's own loading of the same machine, which is a part of
  * it. */
 #include "harness.h"
 
@@ -67,7 +67,7 @@ static double run_hwloc(void *context, unsigned calls)
 #define LEAN_FLAGS 0
 #endif
 
-/* Without what perfsage doesn't ask hwloc for. */
+/* Loads only what perfsage asks hwloc for. */
 static double run_hwloc_lean(void *context, unsigned calls)
 {
 	double time_ns = 0;

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Those that an unprivileged user may count. The two clocks, which are dearer
- * to read, come last. */
+/* Events that an unprivileged user may count. The two clocks come last, as they cost more to
+ * read. */
 static const struct {
 	const char *name;
 	uint64_t config;
@@ -94,7 +94,7 @@ void bench_read_floor(struct bench_floor *floor)
 	for (int event = 0; event < floor->raw->count; event++)
 		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event],
 		                      memory_order_relaxed);
-	/* A concurrent reader of the row would pair with it. */
+	/* Pairs with the acquire load of a concurrent reader; this benchmark has none. */
 	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 	                      memory_order_release);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Software events for benchmarks, as a set of ours and as a raw group. Every machine and user has
+/* Software events for benchmarks, as a perfsage set and as a raw group. Every machine and user has
  * these events. */
 #ifndef BENCH_COUNTED_H
 #define BENCH_COUNTED_H
@@ -12,11 +12,11 @@
 
 #define BENCH_MOST_EVENTS 8
 
-/* What perfsage asks the kernel for: times beside the values. */
+/* The format that perfsage reads: values and times. */
 #define BENCH_FULL_FORMAT \
 	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-/* A group opened by the system call itself: fds[0] leads. */
+/* A group opened by the system call; fds[0] is the leader. */
 struct bench_raw {
 	int fds[BENCH_MOST_EVENTS];
 	int count;
@@ -27,27 +27,27 @@ struct bench_raw {
 const char *bench_event_name(int index);
 void bench_event_attr(int index, struct perf_event_attr *attr);
 
-/* A set with the first `count` events, not started. It ends the program if it
- * can't be made. */
+/* Returns a set with the first `count` events, not started. Ends the program on failure. */
 struct ps_eventset *bench_make_set(int count);
 
-/* Opens and starts a group on a task (0: the caller). It ends the program if
- * that can't be done. */
+/* Opens and starts a group on a task (0: the caller). Ends the program on failure. */
 void bench_raw_open(struct bench_raw *raw, int count, pid_t tid, uint64_t read_format);
 void bench_raw_close(struct bench_raw *raw);
 
-/* One read(2) of the whole group. */
+/* Reads the whole group by one read(2). */
 void bench_raw_read(struct bench_raw *raw);
 
-/* A history of the newest rows, overwritten in turn, or a row for each of many things. */
+/* Numbers of rows: a short history that is overwritten in turn, and one row for each of many
+ * things. */
 #define BENCH_RING_ROWS  64
 #define BENCH_MANY_ROWS  10000
 #define BENCH_RING_WORDS 16
 
-/* The least that a library could do: the CPU, the clock, the counters, one row stored. */
+/* The least work that any library must do: find the CPU, read the clock and the counters, store one
+ * row. */
 struct bench_floor {
 	struct bench_raw *raw;
-	size_t rows; /* that it stores in turn; at most BENCH_MANY_ROWS */
+	size_t rows; /* number of rows that it fills in turn; at most BENCH_MANY_ROWS */
 	_Atomic uint64_t ring[BENCH_MANY_ROWS][BENCH_RING_WORDS];
 	size_t next;
 };

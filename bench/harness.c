@@ -17,7 +17,7 @@
 #define QUICK_WARM    1
 #define QUICK_ROUNDS  2
 #define QUICK_DIVISOR 50
-/* A fourth of a table's rounds counts, and no fewer than so many. */
+/* The share of a table's rounds that count, and their least number. */
 #define COUNTED_SHARE 4
 #define LEAST_COUNTED 20
 
@@ -143,7 +143,7 @@ unsigned bench_total_rounds(const struct bench_table *table)
 	return rounds_of(table) + warm_rounds();
 }
 
-/* Nanoseconds a call. */
+/* Returns the nanoseconds per call. */
 static double run_batch(const struct bench_table *table, const struct bench_case *one)
 {
 	unsigned calls = bench_scaled(one->batch ? one->batch : table->batch);
@@ -151,8 +151,9 @@ static double run_batch(const struct bench_table *table, const struct bench_case
 	return one->run(one->context, calls) / calls;
 }
 
-/* One batch of each case. Each round begins with another one, and every second one goes backwards:
- * so none always comes first, or behind the same other one, which leaves its own in the caches. */
+/* Runs one batch of each case. Each round begins with another case, and every second round has the
+ * reverse order. So no case always comes first, or always follows the same case, whose data is
+ * still in the caches. */
 static struct bench_round run_round(const struct bench_table *table, unsigned number,
                                     double **samples)
 {
@@ -188,7 +189,7 @@ static void *allocate(size_t count, size_t size_bytes)
 	return memory;
 }
 
-/* Those count in which the core was shared least. That is told without a look at any result. */
+/* Selects the rounds in which the core was shared least, without a look at the results. */
 static struct bench_rounds choose_rounds(struct bench_round *all, unsigned count)
 {
 	struct bench_rounds rounds = {.counted = all, .run = count};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to be counted: not at all, by a plain group, pinned, by groups for each
- * CPU, by migration records, with the whole process, by looks at it, with a
- * control group, by BPF. */
+/* Ways to count a thread: not at all, by a plain group, pinned, by per-CPU groups, by migration
+ * records, with the whole process, by reading at intervals, with a control group, by BPF. */
 #include "methods.h"
 
 #include "harness.h"
@@ -64,7 +63,7 @@ static int open_set(struct method_state *state)
 	return 0;
 }
 
-/* As many CPUs as migration records are made for. */
+/* Pretends that there are 8 CPUs, enough for migration records to be chosen. */
 static int open_many_cpus(const char *path, int flags)
 {
 	static const char many[] = "0-7\n";
@@ -80,7 +79,7 @@ static int open_many_cpus(const char *path, int flags)
 	return ends[0];
 }
 
-/* The measured thread is bound, and the library is not to know it. */
+/* Hides from the library that the measured thread is bound. */
 static int get_wide_affinity(pid_t tid, size_t size_bytes, cpu_set_t *mask)
 {
 	(void)tid;
@@ -134,7 +133,7 @@ static int open_bpf(struct method_state *state)
 	return ps_start(state->set) == PS_OK ? 0 : -EPERM;
 }
 
-/* The hierarchy that perf knows; false: none is mounted. */
+/* Finds the cgroup hierarchy that perf uses. Returns false if none is mounted. */
 static bool find_hierarchy(char *point, size_t size_bytes)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -162,9 +161,9 @@ static bool name_cgroup(pid_t pid, char *path, size_t size_bytes)
 	return true;
 }
 
-static char cgroup[512]; /* "": this process couldn't make one */
+static char cgroup[512]; /* "": this process could not make one */
 
-/* This process, but not the outsider, is in a group of its own. */
+/* Moves this process, but not the outsider, into a control group of its own. */
 static void prepare_cgroup(struct method_state *state, int events)
 {
 	char procs[600];
@@ -190,7 +189,7 @@ static int open_cgroup(struct method_state *state)
 	return ps_start(state->set) == PS_OK ? 0 : -EACCES;
 }
 
-/* The tasks in it may still be on their way out. */
+/* Removes the control group; retries, because tasks that end stay in it for a moment. */
 static void remove_cgroup(pid_t pid)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};

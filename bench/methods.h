@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways in which a thread may be counted, behind one table: bench_cost
- * measures what each does to the thread. */
+/* Table of the ways to count a thread; bench_cost measures what each costs the thread. */
 #ifndef BENCH_METHODS_H
 #define BENCH_METHODS_H
 
@@ -8,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Opened in the process that is counted. */
+/* State in the counted process. */
 struct method_state {
 	struct ps_topology *topology;
 	struct ps_eventset *model;
@@ -18,17 +17,19 @@ struct method_state {
 
 struct method {
 	const char *name;
-	void (*prepare)(struct method_state *state, int events); /* what is not part of opening */
-	int (*open)(struct method_state *state);                 /* opens and starts; 0 or not */
+	void (*prepare)(struct method_state *state, int events); /* work that isn't part of
+	                                                          * opening */
+	int (*open)(struct method_state *state);                 /* opens and starts; 0 on
+	                                                          * success */
 	void (*read)(struct method_state *state);
 	void (*close)(struct method_state *state);
-	/* In the parent, when the counted process is gone; NULL: nothing to do */
+	/* Called in the parent after the counted process has ended; NULL: nothing to do */
 	void (*cleanup)(pid_t pid);
-	bool acts_on_all; /* it slows down all tasks while it is open */
+	bool acts_on_all; /* while open it slows down all tasks */
 };
 
 #define METHOD_COUNT 9
-/* No events at all comes first: what the others are compared with. */
+/* The first one counts nothing; the others are compared with it. */
 extern const struct method bench_methods[METHOD_COUNT];
 
 #endif

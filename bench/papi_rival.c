@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI's side. Where PAPI would switch itself off, tests/support/papi_pmu.h
- * makes it count. */
+/* PAPI as a rival. Where PAPI would disable itself, tests/support/papi_pmu.h makes it count. */
 #include "papi_rival.h"
 
 #include "counted.h"
@@ -16,17 +15,15 @@
 #include <string.h>
 
 /*
- * libpfm4 has no names for some of the kernel's software events: the first ones
- * then come again, by another name. There are as many clocks among them as
- * among ours.
+ * libpfm4 has no names for some software events, so others are repeated by another name. There are
+ * as many clocks as among perfsage's events.
  */
 static const char *const names[BENCH_MOST_EVENTS] = {
     "perf::PAGE-FAULTS:u", "perf::MINOR-FAULTS:u", "perf::MAJOR-FAULTS:u", "perf::PAGE-FAULTS",
     "perf::MINOR-FAULTS",  "perf::MAJOR-FAULTS",   "perf::TASK-CLOCK:u",   "perf::CPU-CLOCK:u",
 };
 
-/* What a core's PMU counts, as far as PAPI has a name for it on this
- * machine. */
+/* Hardware events; those that PAPI doesn't have on this machine are left out. */
 static const char *const hardware_names[] = {
     "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_MSP", "PAPI_L1_DCM",
     "PAPI_L1_ICM",  "PAPI_L2_DCM",  "PAPI_TLB_DM", "PAPI_BR_INS",
@@ -185,7 +182,7 @@ const char *papi_rival_open_regions(int count)
 	if (!mkdtemp(folder) || setenv("PAPI_EVENTS", list, 1) < 0 ||
 	    setenv("PAPI_OUTPUT_DIRECTORY", folder, 1) < 0)
 		return "not measured: no folder for what PAPI writes";
-	/* PAPI writes at the exit, by a handler that comes before this one. */
+	/* PAPI writes at exit, in a handler that runs before this one. */
 	atexit(rival_remove_folder);
 	int error = PAPI_hl_region_begin("region");
 	if (error == PAPI_OK)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables and JSON lines. A ratio is the median of the rounds' ratios: within a
- * round rivals run within a millisecond, so that whatever slows the machine
- * down for longer than that cancels out.
+ * Prints tables and JSON lines. A ratio is the median of the rounds' ratios: within a round, rivals
+ * run within about a millisecond, so slower disturbances of the machine cancel out.
  */
 #include "report.h"
 
@@ -15,10 +14,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* A case beside one rival, over all rounds. */
+/* A case compared with one rival, over all rounds. */
 struct comparison {
 	struct bench_stats ratio;
-	double over_ns; /* the median of the differences */
+	double over_ns; /* median of the differences */
 };
 
 void bench_report_machine(const struct bench_options *options, size_t cpus)
@@ -41,8 +40,8 @@ void bench_report_machine(const struct bench_options *options, size_t cpus)
 	       "means; a ratio is the median of the rounds' ratios.\n");
 }
 
-/* The case of that name which is most like this one: of its size, of its
- * topology; the first of several. */
+/* Returns the case with this name that is most like `one`, in size and then in topology; the first
+ * of several. */
 static const struct bench_case *find_rival(const struct bench_table *table,
                                            const struct bench_case *one, const char *name)
 {
@@ -100,13 +99,14 @@ static struct comparison report_compare(const double *samples, const double *riv
 	return result;
 }
 
-/* The loop took so many times longer in the counted rounds than in the best one. */
+/* Returns how many times longer bench_time_core took in the worst counted round than in the
+ * best. */
 static double core_ratio(const struct bench_rounds *rounds)
 {
 	return rounds->counted[rounds->count - 1].core_ns / rounds->counted[0].core_ns;
 }
 
-/* The beginning of every JSON line. Names are our own and need no escapes. */
+/* Prints the beginning of a JSON line. Names are chosen here and need no escapes. */
 static void print_json_head(const struct bench_table *table, const struct bench_case *one)
 {
 	printf("{\"case\":\"%s\",\"events\":%d,\"pus\":%d", one->name, one->events, one->pus);
@@ -180,7 +180,7 @@ static void print_time(double time_ns)
 	printf(" %9.*f", time_ns < 100 ? 1 : 0, time_ns);
 }
 
-/* Two a line. */
+/* Prints two ratios per line. */
 static void print_ratios(const struct bench_table *table, const struct bench_case *one,
                          const struct bench_rounds *rounds, double **samples)
 {

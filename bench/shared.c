@@ -6,7 +6,7 @@
 
 #define TURNS 15000
 
-/* Additions that don't wait for each other: they take all of the core that they can get. */
+/* Independent additions, which use as much of the core as they can get. */
 double bench_time_core(void)
 {
 	unsigned long one = 1, two = 2, three = 3, four = 4;

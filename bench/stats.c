@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quantiles, by the nearest rank. */
+/* Quantiles by the nearest-rank method. */
 #include "stats.h"
 
 #include <stdlib.h>

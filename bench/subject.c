@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measured process: it takes orders from a pipe, and does them with its
- * method open. */
+/* The measured process: reads orders from a pipe and carries them out with its method open. */
 #include "subject.h"
 
 #include "harness.h"
@@ -26,15 +25,15 @@ struct pipes {
 	int to[2], from[2];
 };
 
-/* Inside the process. */
+/* State of the measured process. */
 struct counted {
 	const struct method *method;
 	struct method_state state;
-	int cpus[2]; /* home, and away (-1: there is none) */
+	int cpus[2]; /* home CPU, and another one (-1: none) */
 	bool has_partner;
-	struct pipes partner;  /* a thread */
-	struct pipes outsider; /* a process that came before the method */
-	int descriptors;       /* of the method */
+	struct pipes partner;  /* to a thread */
+	struct pipes outsider; /* to a process that was forked before the method was opened */
+	int descriptors;       /* number that the method uses */
 };
 
 static int count_descriptors(void)
@@ -72,8 +71,8 @@ static void *answer_bytes(void *context)
 	return NULL;
 }
 
-/* On the same CPU. A process's set counts it as well, since it comes after the
- * set. */
+/* Starts a thread on the same CPU. A set of the whole process counts it too, as it is created after
+ * the set. */
 static void start_partner(struct counted *counted)
 {
 	pthread_t partner;
@@ -86,8 +85,7 @@ static void start_partner(struct counted *counted)
 		bench_die("no partner thread");
 }
 
-/* On the same CPU, too; it has no part in what is counted. It ends with the
- * process. */
+/* Starts a process on the same CPU that is not counted. It ends with this process. */
 static void start_outsider(struct counted *counted)
 {
 	open_pipes(&counted->outsider);
@@ -101,9 +99,8 @@ static void start_outsider(struct counted *counted)
 }
 
 /*
- * Each byte goes to the partner and comes back: both are switched out and in.
- * What fills up is read out between batches, as a program that is measured
- * does.
+ * Sends each byte to the partner and back: both are switched out and in. Rings are read between
+ * batches, as a measured program does.
  */
 static double do_switches(struct counted *counted, const struct pipes *pipes, unsigned calls)
 {
@@ -159,7 +156,7 @@ static double do_reads(struct counted *counted, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* Times either the moves or the reads that follow them. */
+/* Measures either the moves or the reads that follow them. */
 static double do_moves(struct counted *counted, unsigned calls, bool time_reads)
 {
 	double moves_ns = 0, reads_ns = 0;
@@ -218,8 +215,9 @@ static double subject_obey(struct counted *counted, struct order order)
 	return 0;
 }
 
-/* A method that acts on all tasks is open only while it is measured itself, not the others. The
- * kernel frees what an opening leaves behind, and what the last closing did, some time later. */
+/* Carries out the order. A method that affects all tasks is open only meanwhile, so that it doesn't
+ * disturb the measurement of others. The pause is needed because the kernel frees leftovers of the
+ * opening, and of the last closing, some time later. */
 static double subject_take_turn(struct counted *counted, struct order order)
 {
 	const struct timespec settling = {.tv_nsec = 50000000};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The smallest useful program: count a region of code, and show the counts where they happened.
+ * The smallest useful program: it counts a region of code, and shows the counts where they
+ * happened.
  *
  *     cc -O2 01_count_region.c -o count_region $(pkg-config --cflags --libs perfsage) \
  *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./count_region [ELEMENTS [REPEATS]]
  *
  * Look at the Thread lines: these are the hardware threads that this program ran on, and the label
- * says how that is known. Run it as `taskset -c 0 ./count_region`, and there is one Thread, with
- * the label pinned.
+ * says how this is known. With `taskset -c 0 ./count_region` there is one Thread, labelled pinned.
  */
 #include <perfsage.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@ struct triad {
 	double *a, *b, *c;
 	struct ps_component *root;
 	const struct ps_eventset *model;
-	cpu_set_t cpus; /* which this process may use; empty: leave binding to OpenMP */
+	cpu_set_t cpus; /* the CPUs that this process may use; empty: OpenMP does the binding */
 };
 
 static int check(int code, const char *call)
@@ -55,7 +55,7 @@ static size_t size_argument(int argc, char **argv, int index, size_t otherwise)
 	return (size_t)size;
 }
 
-/* The CPUs to bind to: none if the user or OpenMP sees to the binding. */
+/* Returns the CPUs to bind to; none if the user or OpenMP does the binding. */
 static void cpus_to_bind(cpu_set_t *cpus)
 {
 	CPU_ZERO(cpus);
@@ -87,8 +87,8 @@ static void bind_to(const cpu_set_t *cpus, int nth)
 	}
 }
 
-/* The calling thread's set. The key's destructor ends it when the thread ends;
- * that of the first thread, main does. */
+/* The calling thread's set. It is destroyed when the thread ends; main destroys the first
+ * thread's. */
 static pthread_key_t own_set;
 
 static void end_set(void *set)
@@ -96,7 +96,7 @@ static void end_set(void *set)
 	ps_eventset_destroy(set);
 }
 
-/* It counts from the thread's first region on. NULL on an error. */
+/* Returns the thread's set, which counts from the thread's first region on. NULL on an error. */
 static struct ps_eventset *find_own_set(const struct ps_eventset *model)
 {
 	struct ps_eventset *set = pthread_getspecific(own_set);
@@ -110,7 +110,7 @@ static struct ps_eventset *find_own_set(const struct ps_eventset *model)
 	return set;
 }
 
-/* What is counted: this thread's part of the triad. */
+/* The counted code: this thread's part of the triad. */
 static void triad_part(const struct triad *t, size_t begin, size_t end)
 {
 	for (size_t repeat = 0; repeat < t->repeats; repeat++)
@@ -118,16 +118,16 @@ static void triad_part(const struct triad *t, size_t begin, size_t end)
 			t->a[i] = t->b[i] + SCALAR * t->c[i];
 }
 
-/* Runs in each thread of the team. Returns how many errors there were: no
- * thread may leave the team early, for the others would wait for it. */
+/* Runs in each thread of the team. Returns the number of errors. A thread must not leave the team
+ * early, because the others would wait for it. */
 static int run_part(const struct triad *t)
 {
 	size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
 	size_t begin = t->elements / team * me;
 	size_t end = me + 1 == team ? t->elements : begin + t->elements / team;
 
-	/* Bound before the memory is first touched, so that it comes from the
-	 * NUMA node where it is used. */
+	/* Bind before the memory is first touched, so that it is placed on the NUMA node where it
+	 * is used. */
 	bind_to(&t->cpus, (int)me);
 	for (size_t i = begin; i < end; i++) {
 		t->a[i] = 0.0;
@@ -138,8 +138,7 @@ static int run_part(const struct triad *t)
 	struct ps_eventset *set = find_own_set(t->model);
 	int code = set != NULL ? PS_OK : PS_EMISC;
 #pragma omp barrier
-	/* What the thread did since its last region is forgotten; this one is
-	 * added to its reading. */
+	/* Forget what the thread did since its last region, and add this region to its reading. */
 	if (code == PS_OK)
 		code = check(ps_reset(set), "ps_reset");
 	triad_part(t, begin, end);

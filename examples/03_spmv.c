@@ -92,7 +92,7 @@ static void make_matrix(struct matrix *a, int edge)
 				append_row(a, edge, x, y, z);
 }
 
-/* The kernel that is counted: y = a * x. */
+/* The counted kernel: y = a * x. */
 static void spmv(const struct matrix *a, const double *x, double *y)
 {
 	for (size_t row = 0; row < a->rows; row++) {
@@ -140,8 +140,7 @@ static void free_solver(struct solver *s)
 	free(s->a.row_start);
 }
 
-/* Solves by conjugate gradients, counting the products alone. Returns how many
- * iterations were made. */
+/* Solves by conjugate gradients, and counts only the products. Returns the number of iterations. */
 static int solve(struct solver *s, int iterations, struct ps_eventset *set,
                  struct ps_component *root)
 {
@@ -167,13 +166,13 @@ static int solve(struct solver *s, int iterations, struct ps_eventset *set,
 		done++;
 	}
 	s->residual = sqrt(rr / start);
-	check(ps_reset(set), "ps_reset"); /* so that ps_stop adds nothing of the solver's rest */
+	check(ps_reset(set), "ps_reset"); /* so that ps_stop doesn't add the rest of the solver */
 	check(ps_stop(set, root, &timestamp, NULL), "ps_stop");
 	return done;
 }
 
-/* By how much the residual that the iterations kept is off the true one, b - a
- * * x. Uses p and q up. */
+/* Returns the largest difference between the iterations' residual and the true one, b - a * x.
+ * Overwrites p and q. */
 static double find_defect(struct solver *s)
 {
 	double worst = 0.0;
@@ -186,8 +185,8 @@ static double find_defect(struct solver *s)
 	return isfinite(s->residual) ? worst : INFINITY;
 }
 
-/* Each event's total over all Threads that the program ran on, and what that is
- * for each nonzero. */
+/* Prints each event's total over all Threads that the program ran on, and its part for each
+ * nonzero. */
 static void print_counts(const struct ps_eventset *set, struct ps_component *root, double products,
                          double nonzeros)
 {

@@ -34,7 +34,7 @@ struct watched {
 	char name[32];
 	struct ps_eventset *set;
 	uint64_t timestamp;       /* of the one reading that each look updates */
-	struct ps_thread *thread; /* where the tid was seen last */
+	struct ps_thread *thread; /* where the thread was seen last */
 };
 
 static void check(int code, const char *call)
@@ -76,8 +76,8 @@ static void *touch_pages(void *unused)
 	return unused;
 }
 
-/* The worker: says through the socket that its threads run, then works until
- * the other end is closed. */
+/* Runs the worker: tells through the socket that its threads run, and works until the other end is
+ * closed. */
 static _Noreturn void work(int socket)
 {
 	pthread_t threads[2];
@@ -93,7 +93,7 @@ static _Noreturn void work(int socket)
 	_exit(read(socket, &byte, 1) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* Forks the worker. Returns its pid, and in *socket what to close to end it. */
+/* Forks the worker. Returns its pid. Closing *socket ends it. */
 static pid_t start_worker(int *socket)
 {
 	int ends[2];
@@ -134,8 +134,7 @@ static void read_name(struct watched *w, pid_t pid)
 		fclose(file);
 }
 
-/* Starts to count one thread. Returns whether it is watched: a thread may end
- * between the listing and here. */
+/* Starts to count one thread. Returns 0 if the thread has ended since it was listed, else 1. */
 static int watch(struct watched *w, pid_t pid, pid_t tid, const struct ps_eventset *model)
 {
 	*w = (struct watched){.tid = tid};
@@ -174,8 +173,8 @@ static size_t watch_all(struct watched *all, pid_t pid, const struct ps_eventset
 	return count;
 }
 
-/* Reads every set now and then, so that a watched thread's end is seen. Ends
- * early if all have ended. */
+/* Reads every set at intervals, so that the end of a watched thread is noticed. Returns early if
+ * all have ended. */
 static void look(struct watched *all, size_t count, double seconds, struct ps_component *root)
 {
 	const struct timespec interval = {.tv_nsec = INTERVAL_MS * 1000000L};
@@ -194,8 +193,7 @@ static void look(struct watched *all, size_t count, double seconds, struct ps_co
 		check(ps_stop(all[i].set, root, &all[i].timestamp, &all[i].thread), "ps_stop");
 }
 
-/* The Threads of the tree, then the one for CPUs that the tree doesn't know,
- * then NULL. */
+/* Returns the Threads of the tree, then the one for CPUs that the tree doesn't know, then NULL. */
 static struct ps_thread *thread_at(const struct ps_component *root, size_t index)
 {
 	size_t count = ps_component_thread_count(root);
@@ -205,8 +203,8 @@ static struct ps_thread *thread_at(const struct ps_component *root, size_t index
 	return index == count ? ps_topology_unknown_thread(ps_component_topology(root)) : NULL;
 }
 
-/* What one reading counted of an event, over all Threads that it has a part on.
- * Unknown is not 0. */
+/* Prints an event's count in one reading: the sum over all Threads with a part of it. An unknown
+ * count is not 0. */
 static void print_reading(const struct ps_component *root, const char *event, uint64_t timestamp)
 {
 	enum ps_status status = PS_STATUS_COUNTED;

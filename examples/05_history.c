@@ -19,7 +19,7 @@
 struct iteration {
 	uint64_t timestamp;
 	struct ps_thread *thread; /* where this program was when the reading was made */
-	double change;            /* the largest of the plate in this sweep */
+	double change;            /* the largest change on the plate in this sweep */
 };
 
 static void check(int code, const char *call)
@@ -56,8 +56,8 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* What is counted: each inner point becomes the mean of its four neighbours.
- * Returns the largest change. */
+/* The counted code: each inner point becomes the mean of its four neighbours. Returns the largest
+ * change. */
 static double sweep(size_t edge, const double *from, double *to)
 {
 	size_t row_length = edge + 2;
@@ -91,15 +91,14 @@ static void solve(size_t edge, struct iteration *history, size_t sweeps, struct 
 		from = to;
 		to = swap;
 	}
-	uint64_t timestamp = 0; /* what comes after the last sweep gets a reading of its own */
+	uint64_t timestamp = 0; /* 0: what is counted after the last sweep gets its own reading */
 	check(ps_stop(set, root, &timestamp, NULL), "ps_stop");
 
 	free(to);
 	free(from);
 }
 
-/* The Threads of the tree, then the one for CPUs that the tree doesn't know,
- * then NULL. */
+/* Returns the Threads of the tree, then the one for CPUs that the tree doesn't know, then NULL. */
 static struct ps_thread *thread_at(const struct ps_component *root, size_t index)
 {
 	size_t count = ps_component_thread_count(root);
@@ -109,8 +108,8 @@ static struct ps_thread *thread_at(const struct ps_component *root, size_t index
 	return index == count ? ps_topology_unknown_thread(ps_component_topology(root)) : NULL;
 }
 
-/* One reading, by its timestamp: the sum over the Threads that have a part of
- * it. Unknown is not 0. */
+/* Prints the reading with this timestamp: the sum over the Threads with a part of it. An unknown
+ * count is not 0. */
 static void print_reading(const struct ps_component *root, const char *event, uint64_t timestamp)
 {
 	enum ps_status status = PS_STATUS_COUNTED;
@@ -140,8 +139,7 @@ static void print_reading(const struct ps_component *root, const char *event, ui
 		printf("  %16s", ps_status_name(status));
 }
 
-/* All parts of an event on one Thread, added up; *parts is increased by how
- * many there are. */
+/* Returns the sum of all parts of an event on one Thread; adds their number to *parts. */
 static long long history_total(const struct ps_thread *thread, const char *event, size_t *parts)
 {
 	size_t count;
@@ -213,8 +211,8 @@ int main(int argc, char **argv)
 	print_sweeps(history, sweeps, set, ps_topology_root(topology));
 	print_totals(set, ps_topology_root(topology));
 
-	/* The heat of the edge spreads: the first sweep warms the row beside it
-	 * by a quarter, and each later one less. */
+	/* The edge's heat spreads: the first sweep warms the row beside it by a quarter, later
+	 * sweeps by less. */
 	int right = history[0].change == 25.0 && (sweeps == 1 || history[sweeps - 1].change < 25.0);
 	if (!right)
 		fprintf(stderr, "sweep: wrong result\n");

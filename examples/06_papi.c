@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that has PAPI code keeps it: the event set is made with plain PAPI, and four calls are
- * replaced, so that the counts are on the topology tree. What stood there before is in the
- * comments. Link it with PAPI and perfsage:
+ * A program with PAPI code keeps it: the event set is made with plain PAPI. Four calls are
+ * replaced, so that the counts appear on the topology tree; comments show the calls that were there
+ * before. Link it with PAPI and perfsage:
  *
  *     cc 06_papi.c $(pkg-config --cflags --libs perfsage papi) \
  *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
@@ -15,12 +15,12 @@
 #define STEPS 10
 #define SIZE  50000
 
-/* What a test harness takes for "can't be tried here". */
+/* Test harnesses understand this status as "can't be tried here". */
 #define EXIT_SKIPPED 77
 
 static double data[STEPS + 1][SIZE];
 
-/* Memory that is new in each step has page faults to count. */
+/* The memory is new in each step, so there are page faults to count. */
 static void compute(double *row)
 {
 	for (int i = 1; i < SIZE; i++)
@@ -36,7 +36,7 @@ static void check(int code)
 	exit(EXIT_FAILURE);
 }
 
-/* Instructions and cycles; page faults and time where PAPI has no counter for those. */
+/* Adds instructions and cycles; page faults and time if PAPI has no counters for them. */
 static int add_events(int papi)
 {
 	if (PAPI_add_named_event(papi, "PAPI_TOT_INS") == PAPI_OK)

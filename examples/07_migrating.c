@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that is moved about: what did it do on which hardware thread?
+ * A thread that is moved between CPUs: what did it do on which hardware thread?
  *
  *     cc -O2 07_migrating.c -o migrating $(pkg-config --cflags --libs perfsage) \
  *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./migrating [PAGES]
  *
- * It touches PAGES fresh pages (1000 unless told), each of which is a page fault; is then moved to
- * another CPU by sched_setaffinity, touches a hundredth of that there, and so on; and is read once,
- * at the end. Two sets count at the same time. In the first table the kernel has split the counts
- * (exact): each CPU has its own. In the second, all that was counted since the last reading went to
- * the CPU seen at the reading (last-cpu): the total is right, the place is not. A program that may
- * use one CPU only shows one line in both.
+ * It touches PAGES fresh pages (default 1000), each of which is a page fault. Then it moves to
+ * another CPU by sched_setaffinity, touches a hundredth of that there, and so on. Its counts are
+ * read once, at the end. Two sets count at the same time. In the first table the kernel has split
+ * the counts (exact): each CPU has its own. In the second, everything counted since the last
+ * reading was assigned to the CPU seen at the reading (last-cpu): the total is right, the place is
+ * not. If the program may use only one CPU, both tables have one line.
  */
 #define _GNU_SOURCE 1 /* sched_setaffinity */
 #include <perfsage.h>
@@ -41,7 +41,7 @@ static void check_errno(int is_right, const char *call)
 	exit(EXIT_FAILURE);
 }
 
-/* Up to MOST_CPUS of those that this program may use. Returns how many. */
+/* Finds up to MOST_CPUS CPUs that this program may use. Returns their number. */
 static size_t find_cpus(int *cpus)
 {
 	cpu_set_t mask;
@@ -70,15 +70,14 @@ static void touch(size_t pages)
 	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	check_errno(memory != MAP_FAILED, "mmap");
-	/* Else one fault brings many pages */
+	/* With huge pages one fault would bring many pages. */
 	madvise((void *)memory, pages * page_bytes, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < pages; i++)
 		memory[i * page_bytes] = 1;
 	munmap((void *)memory, pages * page_bytes);
 }
 
-/* What is counted: the first CPU gets most of the work, the others a hundredth
- * of it. */
+/* The counted code: the first CPU gets most of the work, each other one a hundredth of it. */
 static void wander(const int *cpus, size_t cpu_count, size_t pages)
 {
 	for (size_t round = 0; round < ROUNDS; round++)
@@ -88,7 +87,7 @@ static void wander(const int *cpus, size_t cpu_count, size_t pages)
 		}
 }
 
-/* A set, and a tree of its own to put its readings in. */
+/* A set, and its own tree for its readings. */
 struct view {
 	struct ps_topology *topology;
 	struct ps_eventset *set;

@@ -75,7 +75,7 @@ static void multiply(struct solver *s)
 	ps_region_leave(s->multiply);
 }
 
-/* The waiting for others is in here, too. */
+/* Includes the waiting for other threads. */
 static double reduce(struct solver *s)
 {
 	static double norm;
@@ -124,7 +124,7 @@ static void print_path(const struct ps_path *path, struct ps_component *root,
 	for (size_t event = 0; event < ps_eventset_event_count(model); event++) {
 		const char *name = ps_eventset_event_name(model, event);
 		struct ps_value value;
-		/* Unknown is not 0. */
+		/* An unknown count is not 0. */
 		if (ps_path_value(path, root, name, PS_SHARE_EXCLUSIVE, &value) == PS_OK)
 			printf("  %lld %s", value.value, name);
 	}
@@ -183,8 +183,8 @@ int main(int argc, char **argv)
 	print_places(paths, "solve", root, ps_eventset_event_name(model, 0));
 
 	ps_paths_destroy(paths);
-	/* The threads of the team wait for their next team: none of them is in a region, but each
-	 * is still counted. They are told to leave before what they count with is released. */
+	/* The team's threads wait for the next parallel region. None of them is in a ps_region, but
+	 * each is still counted. They must leave the profile before it is destroyed. */
 #pragma omp parallel
 	if (omp_get_thread_num() != 0)
 		ps_profile_leave(profile);

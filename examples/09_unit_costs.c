@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unit costs from a log: what one unit of each kind of work costs, though they are only measured
- * together.
+ * Unit costs from a log: what one unit of each kind of work costs, although the kinds are only
+ * measured together.
  *
  *     cc -O2 09_unit_costs.c -o unit_costs $(pkg-config --cflags --libs perfsage) \
  *         -Wl,-rpath,$(pkg-config --variable=libdir perfsage)
  *     ./unit_costs [FILE [RECORDS]]
  *     perfsage log cost unit_costs.pslog --work A,B,C --of page-faults
  *
- * A function does A units of one kind of work, B of another and C of a third. A record has the
- * page faults from its beginning to its end, and A, B and C. A unit touches 3, 5 or 7 fresh pages,
- * which is what perfsage log cost finds out.
+ * A function does A units of one kind of work, B of another and C of a third. A record has the page
+ * faults from the function's beginning to its end, and A, B and C. A unit touches 3, 5 or 7 fresh
+ * pages, and perfsage log cost computes these numbers.
  */
 #include <perfsage.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void check(int code, const char *call)
 static volatile char *memory;
 static size_t page_bytes;
 
-/* Each page that is touched is a page fault. */
+/* Touches fresh pages; each is a page fault. */
 static void work(const long long units[KINDS])
 {
 	size_t page = 0;
@@ -72,7 +72,7 @@ static void write_records(struct ps_log_stream *stream, long records)
 		work(units);
 		check(ps_log_take(stream, END), "ps_log_take");
 		check(ps_log_write(stream), "ps_log_write");
-		/* The pages are fresh ones again. */
+		/* Give the pages back, so that they are fresh again. */
 		madvise((void *)memory, bytes, MADV_DONTNEED);
 	}
 	munmap((void *)memory, bytes);

@@ -50,14 +50,14 @@ enum {
 };
 enum {
 	EVENT = KINDS,
-	READY, /* events of this round */
-	LAST,  /* 1: the last one of them */
+	READY, /* number of events in this round */
+	LAST,  /* 1: the last event of the round */
 	FIELDS
 };
 
 static const int pages_of_unit[KINDS] = {3, 5, 7};
 
-/* What a client asks for. */
+/* A client's request. */
 struct request {
 	unsigned char units[KINDS];
 };
@@ -70,12 +70,12 @@ struct interval {
 
 struct server {
 	struct ps_eventset *set;
-	struct ps_snapshot *at[POINTS]; /* the newest of each point */
+	struct ps_snapshot *at[POINTS]; /* the latest one of each point */
 	struct ps_topology *topology;
 	struct ps_log *log;
-	struct ps_log_stream *stream; /* NULL: no log is written */
+	struct ps_log_stream *stream; /* NULL: no log */
 	struct interval waiting, accepting, working;
-	double *work, *cost; /* of each request */
+	double *work, *cost; /* for each request */
 	size_t requests, done;
 	char *memory;
 	size_t page_bytes, memory_bytes;
@@ -98,7 +98,7 @@ static void require(int good, const char *call)
 	exit(EXIT_FAILURE);
 }
 
-/* Each page that is touched is a page fault; then it is given back. */
+/* Touches pages, each of which is a page fault, and gives them back. */
 static void do_work(struct server *server, const struct request *request)
 {
 	size_t pages = 0;
@@ -119,7 +119,7 @@ static void take(struct server *server, unsigned point)
 		check(ps_log_take(server->stream, point), "ps_log_take");
 }
 
-/* Points that weren't taken, and fields that weren't set, keep what the record before has. */
+/* Points that weren't taken and fields that weren't set keep the values of the previous record. */
 static void write_record(struct server *server, const char *event, int ready, int is_last)
 {
 	if (!server->stream)
@@ -152,7 +152,7 @@ static void accept_one(struct server *server)
 	add_interval(server, &server->accepting, BEGUN, ACCEPTED);
 }
 
-/* True unless the client has closed its end, and has no more requests. */
+/* Handles a request. Returns 0 if the client has closed its end and sends no more. */
 static int handle(struct server *server, int fd)
 {
 	struct request request;
@@ -206,7 +206,7 @@ static void serve(struct server *server)
 	}
 }
 
-/* The clients, one after the other in a thread that isn't counted. */
+/* Runs the clients, one after the other, in a thread that isn't counted. */
 static void *run_clients(void *context)
 {
 	struct server *server = context;
@@ -235,7 +235,7 @@ static void *run_clients(void *context)
 	return NULL;
 }
 
-/* An address of the kernel's choice, without a file. */
+/* Listens at an address that the kernel chooses, without a file. */
 static void open_server(struct server *server)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -301,7 +301,7 @@ static void print_interval(const struct interval *interval)
 	       interval->count ? (double)interval->faults / interval->count : 0.0);
 }
 
-/* No "-0.000". */
+/* Avoids "-0.000". */
 static double shown(double value)
 {
 	return value > -0.0005 && value < 0.0005 ? 0 : value;

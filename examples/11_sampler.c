@@ -21,7 +21,7 @@
 
 #define MOST_THREADS 64
 #define MOST_NODES   64
-#define PAGES        256 /* of each array */
+#define PAGES        256 /* in each array */
 #define RING_BYTES   (64 << 10)
 
 struct array {
@@ -36,7 +36,7 @@ struct team {
 	size_t page_bytes;
 	int size;
 	unsigned long long lost;
-	pthread_mutex_t lock; /* of the numbers */
+	pthread_mutex_t lock; /* protects the numbers */
 };
 
 struct member {
@@ -53,7 +53,7 @@ static void check(int code, const char *call)
 	exit(EXIT_FAILURE);
 }
 
-/* Every page fault of the calling thread, with the address and the CPU. */
+/* Returns a sampler that records every page fault of the calling thread, with address and CPU. */
 static struct ps_sampler *open_sampler(void)
 {
 	struct ps_attr *attr = NULL;
@@ -63,7 +63,7 @@ static struct ps_sampler *open_sampler(void)
 	check(ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, 1), "ps_attr_set");
 	check(ps_attr_set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU),
 	      "ps_attr_set");
-	/* Nobody waits for the records: they are taken at the end. */
+	/* The records are read at the end, so no wake-up is needed. */
 	check(ps_attr_set(attr, PS_ATTR_WAKEUP_WATERMARK, RING_BYTES / 2), "ps_attr_set");
 	check(ps_sampler_create(&sampler, attr, 0, -1, RING_BYTES), "ps_sampler_create");
 	ps_attr_destroy(attr);
@@ -79,7 +79,7 @@ static void fill(const struct team *team, struct array *array, int part, int par
 		array->memory[page * team->page_bytes] = 1;
 }
 
-/* The number of the NUMA node; 0 on a machine that has none. */
+/* Returns the number of the CPU's NUMA node; 0 if the machine has none. */
 static int find_node(const struct team *team, uint32_t cpu)
 {
 	struct ps_thread *thread = ps_topology_thread(team->topology, (int)cpu);
@@ -140,7 +140,7 @@ static void create_array(const struct team *team, struct array *array, const cha
 		perror("mmap");
 		exit(EXIT_FAILURE);
 	}
-	/* Else one fault brings many pages at once. */
+	/* With huge pages one fault would bring many pages. */
 	madvise(array->memory, PAGES * team->page_bytes, MADV_NOHUGEPAGE);
 }
 

@@ -20,7 +20,7 @@
 
 #define MOST_TASKS 256
 #define THREADS    4
-#define PAGES      1000 /* that each thread touches */
+#define PAGES      1000 /* number of pages that each thread touches */
 
 struct task {
 	uint32_t tid;
@@ -73,7 +73,7 @@ static void *fill(void *name)
 	pthread_setname_np(pthread_self(), name);
 	if (memory == MAP_FAILED)
 		return NULL;
-	/* Huge pages would be one fault for hundreds of pages. */
+	/* With huge pages one fault would bring hundreds of pages. */
 	madvise(memory, PAGES * page_bytes, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < PAGES; i++)
 		memory[i * page_bytes] = 1;
@@ -87,7 +87,7 @@ static void *run(void *session)
 	return NULL;
 }
 
-/* This process: a thread listens while others work. */
+/* Observes this process: one thread reads the session while others work. */
 static void observe_own_threads(struct ps_session *session)
 {
 	static char names[THREADS][16] = {"north", "east", "south", "west"};

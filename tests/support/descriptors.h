@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that need many file descriptors, where few are allowed. */
+/* For tests that need many file descriptors, which may not be allowed. */
 #ifndef PS_TESTS_DESCRIPTORS_H
 #define PS_TESTS_DESCRIPTORS_H
 
@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* NULL if so many may be open, besides a few others; the limit is raised as far as that is allowed.
- * Or the reason to skip the test. */
+/* Raises the limit of open files as far as allowed. Returns NULL if `wanted` files and a few others
+ * may be open; else the reason to skip the test. */
 static inline const char *ps_test_lack_of_descriptors(size_t wanted)
 {
 	static char why[100];
@@ -23,7 +23,7 @@ static inline const char *ps_test_lack_of_descriptors(size_t wanted)
 	return limit.rlim_cur >= wanted ? NULL : why;
 }
 
-/* One for each of the tasks on each CPU. */
+/* Does the same for one descriptor per task and CPU. */
 static inline const char *ps_test_lack_on_all_cpus(size_t tasks)
 {
 	return ps_test_lack_of_descriptors(tasks * (size_t)sysconf(_SC_NPROCESSORS_CONF));

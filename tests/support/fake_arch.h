@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A CPU with counters and a tick register that a test scripts. A test that includes this, and then
- * a source file of the library, has that file's functions with this CPU in place of the machine's;
- * all other rooms call those.
+ * A CPU with counters and a tick register that a test scripts. A test includes this, and then a
+ * source file of the library: this file's functions then use the fake CPU. All other code uses the
+ * real one.
  */
 #ifndef PS_TESTS_FAKE_ARCH_H
 #define PS_TESTS_FAKE_ARCH_H
@@ -25,7 +25,7 @@ static struct {
 	uint64_t (*ticks)(void);
 	uint64_t (*counter)(uint32_t index);
 	bool is_valgrind;
-	uint32_t most_counters; /* a page's index is 1 .. most_counters */
+	uint32_t most_counters; /* valid indexes are 1 .. most_counters */
 } fake_arch;
 
 static inline uint64_t ps__arch_ticks(void)
@@ -52,7 +52,7 @@ static inline void ps__arch_settle(void)
 {
 }
 
-/* A test's read goes by way of its table. */
+/* Fails, so that the code uses the hooks of the test. */
 static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
 {
 	(void)fd, (void)buffer, (void)size_bytes;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Golden files: what is printed must be what a file of tests/golden holds. With PS_GOLDEN_UPDATE=1
- * in the environment the file is written instead: look at the difference before it is committed.
+ * Golden files: output must equal a file in tests/golden. With PS_GOLDEN_UPDATE=1 in the
+ * environment the file is written instead: check the difference before you commit it.
  */
 #ifndef PS_TESTS_GOLDEN_H
 #define PS_TESTS_GOLDEN_H
 
 #include <stdio.h>
 
-/* A stream into memory; golden_check closes it and compares what was written. */
+/* golden_open returns a stream into memory; golden_check closes it and compares what was
+ * written. */
 FILE *golden_open(void);
 void golden_check(FILE *stream,
-                  const char *name); /* NAME.txt, which is ASCII without control characters */
-void golden_check_file(FILE *stream, const char *file); /* the whole name; any bytes */
+                  const char *name); /* the file NAME.txt, ASCII without control characters */
+void golden_check_file(FILE *stream, const char *file); /* the complete file name; any bytes */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a thread of this process. */
+/* Waits for the end of a thread of this process. */
 #ifndef PS_TESTS_GONE_H
 #define PS_TESTS_GONE_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* A thread that can be joined has still some of its end before it. */
+/* pthread_join returns before the kernel has removed the task. */
 static inline void wait_until_gone(pid_t tid)
 {
 	char path[64];

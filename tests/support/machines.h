@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machines and the screens on which tests look at what is printed: with 2 to 512 hardware
- * threads, and 60 to 200 columns. */
+/* Machines with 2 to 512 hardware threads, and screens with 60 to 200 columns, for tests of printed
+ * output. */
 #ifndef PS_TESTS_MACHINES_H
 #define PS_TESTS_MACHINES_H
 
@@ -17,9 +17,9 @@ extern const struct machine {
 } machines[MACHINES];
 extern const size_t machine_widths[WIDTHS];
 
-/* The small form of a test leaves out the machines with 256 and 512 hardware threads, and
- * AddressSanitizer that with 512: it takes four times as long as the one with 256, and no array
- * that fits the one is too small for the other. */
+/* Returns the number of machines to test. The small form of a test leaves out those with 256 and
+ * 512 hardware threads. AddressSanitizer leaves out 512: it takes four times as long as 256, and
+ * finds the same errors. */
 static inline int machine_count(void)
 {
 #if PS_TEST_HAS_ADDRESS_SANITIZER
@@ -31,11 +31,11 @@ static inline int machine_count(void)
 	return ps_test_serial_size(most, 2);
 }
 
-/* The fake kernel has so many CPUs, of one kind, and descriptors for all of them. The scene has the
- * tree. */
+/* Gives the fake kernel so many CPUs of one kind, and descriptors for all of them; gives the scene
+ * the tree. */
 void machine_load(const char *tree, int cpus);
-/* The fake kernel has the machine's CPUs; and a command that loads the tree of this machine gets
- * the machine's, until machine_forget. */
+/* Gives the fake kernel the machine's CPUs. Until machine_forget, commands that load this machine's
+ * tree get the machine's. */
 void machine_believe(int machine);
 void machine_forget(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scene of the tests of PAPI event sets: that of scene.h, and a fake PAPI. */
+/* The scene for tests of PAPI event sets: that of scene.h with a fake PAPI. */
 #ifndef PS_TESTS_PAPI_SCENE_H
 #define PS_TESTS_PAPI_SCENE_H
 
@@ -13,7 +13,8 @@ TCase *papi_scene_case(Suite *suite, const char *name);
 void papi_scene_setup(void);
 void papi_scene_teardown(void);
 
-/* An event set of this PAPI set. It is destroyed after the test, if papi_scene_destroy did not. */
+/* Returns an event set for this PAPI set. It is destroyed after the test unless papi_scene_destroy
+ * has done so. */
 struct ps_eventset *papi_scene_wrap(int papi);
 void papi_scene_destroy(struct ps_eventset *set);
 

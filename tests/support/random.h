@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that look random, the same for a seed on every machine: George Marsaglia's xorshift. */
+/* Pseudo-random numbers, the same for a seed on every machine: George Marsaglia's xorshift. */
 #ifndef PS_TESTS_SUPPORT_RANDOM_H
 #define PS_TESTS_SUPPORT_RANDOM_H
 

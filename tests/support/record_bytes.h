@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes records as perf_event_open(2) describes them, in either byte order: for the suites of
- * records and for the fuzzer. It shares nothing with the parser.
+ * Writes records as perf_event_open(2) describes them, in either byte order, for the tests of
+ * records and the fuzzer. It shares no code with the parser.
  */
 #ifndef PS_TESTS_RECORD_BYTES_H
 #define PS_TESTS_RECORD_BYTES_H
@@ -19,7 +19,7 @@ struct record_bytes {
 	bool is_swapped;
 };
 
-/* An empty record of the type; record_finish writes its size. */
+/* Begins a record without content; record_finish writes its size. */
 void record_begin(struct record_bytes *bytes, bool is_swapped, uint32_t type, uint16_t misc);
 void record_put64(struct record_bytes *bytes, uint64_t value);
 void record_put32(struct record_bytes *bytes, uint32_t value);
@@ -28,19 +28,20 @@ void record_put(struct record_bytes *bytes, const void *from, size_t size);
 void record_put_text(struct record_bytes *bytes, const char *text); /* padded to 8 bytes */
 void record_finish(struct record_bytes *bytes);
 
-/* The sample_id that the config wants: pid 11, tid 12, time 13, id 14, stream 15, CPU 16. */
+/* Adds the sample_id that the config asks for: pid 11, tid 12, time 13, id 14, stream 15, CPU
+ * 16. */
 void record_put_sample_id(struct record_bytes *bytes, const struct ps_record_config *config);
 
-/* Every field that sample_type can name, each with a value of its own: see the function. */
+/* Writes a sample with every field of sample_type. The function shows the fields' values. */
 void record_sample(struct record_bytes *bytes, const struct ps_record_config *config);
-/* A good record of any type from 1 to 22. */
+/* Writes a valid record of any type from 1 to 22. */
 void record_of(struct record_bytes *bytes, uint32_t type, const struct ps_record_config *config);
 
-/* Does all that the record points at lie within its bytes? Reads every byte of it. */
+/* True if everything that the record points at is within its bytes. Reads every byte of it. */
 bool record_is_within(const struct ps_record *record);
 
-/* Parses `runs` mutated records; the same ones for a seed. False: a record pointed elsewhere, or
- * a failure left something in `out`. */
+/* Parses `runs` mutated records; a seed always gives the same ones. Returns false if a record
+ * pointed elsewhere, or if a failed parse changed `out`. */
 struct record_fuzz {
 	uint64_t parsed, refused;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A profile in the scene, and short ways to what its paths say. */
+/* A profile in the scene, and short functions to query its paths. */
 #ifndef PS_TESTS_REGIONS_H
 #define PS_TESTS_REGIONS_H
 
@@ -7,7 +7,7 @@
 
 #define EVENT "page-faults"
 
-/* What a test works with; regions_end releases it. */
+/* The objects of a test; regions_end frees them. */
 struct regions {
 	struct ps_eventset *model;
 	struct ps_profile *profile;
@@ -19,11 +19,11 @@ void regions_begin(const char *event, ...) __attribute__((sentinel)); /* names, 
 void regions_end(void);
 
 struct ps_region *region(const char *name);
-void visit_counting(struct ps_region *region, unsigned faults); /* page faults */
+void visit_counting(struct ps_region *region, unsigned faults); /* causes page faults in a visit */
 void take_paths(void);
-const struct ps_path *path_of(const char *names); /* "outer/inner"; it must be there */
+const struct ps_path *path_of(const char *names); /* of "outer/inner"; the path must exist */
 
-/* EVENT's; on all CPUs for -1. An absent one is 0. */
+/* Returns a value of EVENT; cpu -1: of all CPUs. A missing one is 0. */
 struct ps_value value_of(const char *names, int cpu, enum ps_share share);
 #define own(names, cpu) value_of(names, cpu, PS_SHARE_EXCLUSIVE).value
 #define all(names, cpu) value_of(names, cpu, PS_SHARE_INCLUSIVE).value

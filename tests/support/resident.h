@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests that count page faults: the kernel may take the pages of a program's code from it at
- * any time (kswapd, DAMON), and each costs a fault that no test made. What is mapped from files
- * when the program begins, its heap and its stack are locked, as far as the user may; and again in
- * each test that Check forks from it, as locks are not inherited, and the first write to a page
- * that both have is a fault.
+ * For tests that count page faults. The kernel may evict pages of the program's code at any time
+ * (kswapd, DAMON), and each then costs a page fault that the test didn't make. So everything that
+ * is mapped from files at the start, the heap and the stack are locked, as far as the user may.
+ * Each test that Check forks locks them again, because locks are not inherited. The first write to
+ * a page that parent and child share is a page fault, too.
  */
 #ifndef PS_TESTS_RESIDENT_H
 #define PS_TESTS_RESIDENT_H
@@ -29,7 +29,8 @@ static inline void lock_files(void)
 		unsigned long begin, end, inode;
 		if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &begin, &end, &inode) == 3 &&
 		    (inode != 0 || strstr(line, "[heap]") || strstr(line, "[stack]")))
-			mlock((void *)begin, end - begin); /* what is refused may stray */
+			mlock((void *)begin, end - begin); /* ignore failures: such pages may be
+			                                    * evicted */
 	}
 	if (maps)
 		fclose(maps);

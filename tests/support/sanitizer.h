@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sanitizer that this file is compiled with: gcc says it by a macro, clang by a feature. */
+/* The sanitizer that this file is compiled with. gcc defines a macro, clang a feature. */
 #ifndef PS_TESTS_SANITIZER_H
 #define PS_TESTS_SANITIZER_H
 

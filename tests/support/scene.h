@@ -14,8 +14,8 @@
 #include <string.h>
 
 struct scene {
-	enum ps_attribution_mode mode; /* of scene_set's sets */
-	enum fake_means means;         /* by which the kernel can split counts */
+	enum ps_attribution_mode mode; /* for the sets of scene_set */
+	enum fake_means means;         /* the methods that the kernel permits */
 	struct ps_topology *topology;
 	struct ps_component *root;
 };
@@ -24,57 +24,58 @@ extern struct scene scene;
 void scene_setup(void);
 void scene_setup_last_cpu(void);  /* the same, with PS_ATTRIBUTE_LAST_CPU */
 void scene_setup_instances(void); /* the kernel can't record migrations */
-void scene_setup_records(void);   /* or is out of descriptors for instances */
-void scene_teardown(void);        /* the test has destroyed its event sets */
-int scene_run(Suite *suite);      /* main's: runs the suite, returns the exit status */
+void scene_setup_records(void);   /* the kernel has no descriptors for per-CPU instances */
+void scene_teardown(void);        /* the test must have destroyed its event sets */
+int scene_run(Suite *suite);      /* for main: runs the suite and returns the exit status */
 
-/* A case of tests on the scene; one whose sets count by PS_ATTRIBUTE_LAST_CPU. */
+/* Return a test case on the scene: with the default mode, with PS_ATTRIBUTE_LAST_CPU, and so on. */
 TCase *scene_case(Suite *suite, const char *name);
 TCase *scene_case_last_cpu(Suite *suite, const char *name);
 TCase *scene_case_instances(Suite *suite, const char *name);
 TCase *scene_case_records(Suite *suite, const char *name);
 TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void),
-                     void (*teardown)(void)); /* another scene */
+                     void (*teardown)(void)); /* with another scene */
 
 struct ps_eventset *scene_set(const char *event, ...)
     __attribute__((sentinel)); /* names, then NULL */
 struct ps_eventset *scene_started(const char *event, ...)
-    __attribute__((sentinel)); /* the same; it counts */
-/* Counts page-faults and minor-faults, and must say that its attribution is exact. */
+    __attribute__((sentinel)); /* the same, started */
+/* Returns a started set of page-faults and minor-faults; checks that its attribution is exact. */
 struct ps_eventset *scene_started_exact(void);
-/* The caller is on the CPU, and stores these counters there, one for each event. */
+/* Moves the caller to the CPU, and stores these counters there, one for each event. */
 void scene_store(struct ps_eventset *set, int cpu, const long long *counters);
 
-void scene_use(struct ps_topology *topology); /* in place of the scene's own, which is destroyed */
+void scene_use(struct ps_topology *topology); /* destroys the scene's own topology */
 struct ps_component *scene_thread(int cpu);
 
-/* The part, or the total, that must be there. Timestamp 0: the latest. */
+/* Return the part, or the total, which must exist. Timestamp 0: the latest. */
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
 struct ps_value scene_total(const char *event);
 struct ps_metric_value scene_metric(const struct ps_component *component, const char *name);
 long long scene_count(int cpu, const char *event, uint64_t timestamp);
-/* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones
- * are 0. */
+/* Returns the sum of the parts with this timestamp over all Threads, with the unknown one; missing
+ * parts are 0. */
 long long scene_sum(const char *event, uint64_t timestamp);
-size_t scene_rows(int cpu, const char *event); /* how many readings of it the Thread has; none: 0 */
+size_t scene_rows(int cpu, const char *event); /* number of the event's readings on the Thread; 0 if
+                                                * none */
 
 void scene_check_part(int cpu, const char *event, long long count,
-                      enum ps_attribution attribution); /* the latest */
-void scene_check_residual(struct ps_eventset *set);     /* 0 for every event */
-char *scene_text(enum ps_format format);                /* the whole tree; freed by the caller */
-int scene_formats(void);                                /* how many formats there are */
+                      enum ps_attribution attribution); /* checks the latest */
+void scene_check_residual(struct ps_eventset *set);     /* must be 0 for every event */
+char *scene_text(enum ps_format format);                /* the whole tree; the caller frees it */
+int scene_formats(void);                                /* number of formats */
 
-/* The caller is on the CPU, and has page faults there. */
+/* Moves the caller to the CPU, where it has page faults. */
 void scene_count_on(int cpu, uint64_t faults);
 
-/* A software event's count goes up where it counts. */
+/* Arguments for fake_advance: type and config. */
 #define PAGE_FAULTS  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define MINOR_FAULTS PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN
 #define TASK_CLOCK   PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK
 #define INSTRUCTIONS PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS
 #define CYCLES       PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
 
-/* The call must succeed; or fail with this code and a sentence that says why. */
+/* Checks that the call succeeds; or that it fails with this code and sets a detail. */
 #define check_ok(call)                                                           \
 	do {                                                                     \
 		int result_ = (call);                                            \
@@ -94,7 +95,7 @@ void scene_count_on(int cpu, uint64_t faults);
 		ck_assert_msg(*ps_error_detail() && strcmp(ps_error_detail(), before_),    \
 		              "%s: no sentence says why", #call);                          \
 	} while (0)
-/* The sentence of the last failure must name something. */
+/* Checks that the last error detail contains a text. */
 #define check_detail(part)                                                                     \
 	ck_assert_msg(strstr(ps_error_detail(), (part)) != NULL, "'%s' is not in: %s", (part), \
 	              ps_error_detail())

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a test says that it can't hold here. The harness counts the lines, so that no skip passes
- * unseen. */
+/* Skips a test, with the reason. The harness counts these lines, so that no skip is overlooked. */
 #ifndef PS_TESTS_SKIP_H
 #define PS_TESTS_SKIP_H
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Check names a test's function <test>_fn. */
+/* Check calls the function of a test <test>_fn. */
 static inline void ps__test_skip(const char *function, const char *reason)
 {
 	size_t length = strlen(function);
@@ -22,10 +21,10 @@ static inline void ps__test_skip(const char *function, const char *reason)
 	fflush(stdout);
 }
 
-/* The caller returns after it. */
+/* The caller must return after it. */
 #define ps_test_skip(reason) ps__test_skip(__func__, (reason))
 
-/* True if there is no obstacle (NULL). Else says the obstacle as the reason of a skip. */
+/* True if obstacle is NULL. Else skips the test, with the obstacle as the reason. */
 static inline bool ps__test_may_run(const char *function, const char *obstacle)
 {
 	if (obstacle)
@@ -35,7 +34,7 @@ static inline bool ps__test_may_run(const char *function, const char *obstacle)
 
 #define ps_test_may_run(obstacle) ps__test_may_run(__func__, (obstacle))
 
-/* valgrind and the sanitizers have page faults of their own in the counted threads. */
+/* valgrind and the sanitizers cause page faults in the counted threads. */
 static inline int ps_test_is_in_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How large the longest tests are. Where instructions are slow (under valgrind, in an emulated
- * machine) PS_TEST_SMALL=1 asks for their small form; HACKING says what that leaves out. A plain
- * `make check` runs the full form.
+ * Sizes of the longest tests. PS_TEST_SMALL=1 asks for their small form where instructions are slow
+ * (under valgrind, in an emulated machine); HACKING says what it leaves out. A plain `make check`
+ * runs the full form.
  */
 #ifndef PS_TESTS_SMALL_H
 #define PS_TESTS_SMALL_H
@@ -18,7 +18,7 @@ static inline int ps_test_size(int full, int small)
 	return wanted && *wanted && *wanted != '0' ? small : full;
 }
 
-/* ThreadSanitizer finds nothing in a test with one thread, and makes it slow. */
+/* For tests with one thread: ThreadSanitizer finds nothing in them, and slows them down. */
 static inline int ps_test_serial_size(int full, int small)
 {
 #if PS_TEST_HAS_THREAD_SANITIZER

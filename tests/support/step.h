@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stepping: the processor sends SIGTRAP after each instruction (the trap flag). x86-64 alone. */
+/* Single-stepping: with the trap flag the processor sends SIGTRAP after each instruction. Only on
+ * x86-64. */
 #ifndef PS_TESTS_STEP_H
 #define PS_TESTS_STEP_H
 
@@ -12,7 +13,7 @@
 
 #define STEP_TRAP_FLAG 0x100
 
-/* Below the red zone. */
+/* Pushes below the red zone. */
 #define STEP_WITH_FLAGS(change)                                    \
 	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
 	                 "; popfq; lea 128(%%rsp), %%rsp"          \
@@ -29,7 +30,7 @@ static inline void step(bool on)
 }
 #endif
 
-/* False, with the reason said, where no instruction can be stepped through. */
+/* False, after a skip with the reason, if instructions can't be stepped through. */
 #define step_is_possible() step_may_trap(__func__)
 static inline bool step_may_trap(const char *test)
 {
