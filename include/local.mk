@@ -38,5 +38,5 @@ pkginclude_HEADERS = \
 	include/perfsage/version.h \
 	include/perfsage/visibility.h
 
-# The Fortran module is installed as source: each compiler has module files of its own.
+# The Fortran module is installed as source, because each compiler has its own module files.
 pkginclude_HEADERS += include/perfsage/perfsage.f90

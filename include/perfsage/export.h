@@ -56,7 +56,7 @@ enum ps_export_flag {
 };
 
 /**
- * A field of the caller's: what was run, its elapsed time.
+ * A field from the caller, such as the command or its elapsed time.
  *
  * It has a text, or a number if text is NULL.
  */
@@ -79,7 +79,8 @@ struct ps_export_options {
 	 * a count. 0: all types. Not for XML */
 	unsigned types;
 	int cache_level;     /* as in struct ps_print_options. Not for XML */
-	const char *heat_by; /* XML: the event or metric that colours; NULL: the first event */
+	const char *heat_by; /* XML: the event or metric that chooses colours; NULL: the first event
+	                      */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
 	/* JSON: the members of the object "run". CSV: each field is a column behind the other

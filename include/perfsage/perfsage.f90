@@ -186,7 +186,7 @@ module perfsage
       type(c_ptr), value :: paths, options
       integer(c_int), value :: format, fd
     end function
-    ! C's own calls behind the procedures below: strings end with c_null_char, and pointers can be c_null_ptr
+    ! The C functions that the procedures below call: strings end with c_null_char, and pointers can be c_null_ptr
     type(c_ptr) function ps_version_c() bind(C, name='ps_version')
       import
     end function
@@ -269,7 +269,7 @@ module perfsage
   procedure(ps_read_c), bind(C, name='ps_stop') :: ps_stop_c
 
 contains
-  ! A copy of a string of C's; '' for NULL
+  ! Returns a copy of a C string; '' for NULL
   recursive function text_of(string) result(text)
     type(c_ptr), intent(in) :: string
     character(:), allocatable :: text
@@ -291,7 +291,7 @@ contains
     end do
   end function
 
-  ! ps_read, ps_accum or ps_stop. A copy is passed, since the caller's timestamp need not be a target.
+  ! Calls ps_read, ps_accum or ps_stop with a copy of the timestamp, because the caller's need not be a target.
   recursive integer(c_int) function store_reading(store, set, root, timestamp)
     procedure(ps_read_c) :: store
     type(c_ptr), intent(in) :: set, root

@@ -64,7 +64,8 @@ struct ps_print_options {
 	unsigned types;
 	int cache_level; /* where caches are shown: 0 all, 1 to 5 this level, or PS_CACHE_LAST_LEVEL
 	                  */
-	size_t width;    /* of the terminal, in columns; the rest follows below; 0: unlimited */
+	size_t width; /* of the terminal, in columns; 0: unlimited. Counts that don't fit are left
+	               * out, and named below the table */
 	/* Names of <perfsage/metric.h>, shown as columns after the events */
 	const char *const *metrics;
 	size_t metric_count;

@@ -28,22 +28,22 @@ enum ps_paths_flag {
 /**
  * Options of ps_paths_export.
  *
- * Start with `struct ps_paths_options o = {.size = sizeof o};`. With all but
- * size 0, each path has its exclusive counts of the whole machine.
+ * Start with `struct ps_paths_options o = {.size = sizeof o};`. If all other
+ * members are 0, each path has its exclusive counts of the whole machine.
  */
 struct ps_paths_options {
 	size_t size;         /* sizeof(struct ps_paths_options) */
 	unsigned flags;      /* OR of enum ps_paths_flag */
-	enum ps_share share; /* text: of counts, times and metrics; the others have both */
-	/* Components that have numbers of their own. Text: one PS_TYPE_BIT; a block
-	 * of lines for each event and metric, a column for each component. JSON and
-	 * CSV: OR of them; parts of each path. 0: the whole machine alone */
+	enum ps_share share; /* text: which counts, times and metrics; other formats have both */
+	/* Components that get their own numbers. Text: one PS_TYPE_BIT; a block of
+	 * lines for each event and metric, a column for each component. JSON and
+	 * CSV: OR of PS_TYPE_BITs; parts of each path. 0: only the whole machine */
 	unsigned types;
 	int cache_level;            /* as in struct ps_print_options */
 	size_t width;               /* text: of the terminal, in columns; 0: unlimited */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
-	/* JSON: the members of the object "run". CSV: a column each, after the
+	/* JSON: the members of the object "run". CSV: a column for each, after the
 	 * others, the same in each row. TEXT: not written. */
 	const struct ps_export_field *fields;
 	size_t field_count;
@@ -56,7 +56,7 @@ struct ps_paths_options {
  * An unknown value is null in JSON, empty in CSV, and a word or an empty cell in
  * text; it is never 0. ps_report(3) describes every field.
  *
- * paths - from ps_paths_create; the profile must still be there
+ * paths - from ps_paths_create; the profile must still exist
  * format - PS_FORMAT_TEXT, PS_FORMAT_JSON or PS_FORMAT_CSV
  * options - NULL for none; only read
  * stream - stays open, and is flushed
@@ -115,7 +115,7 @@ PS_PUBLIC int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format
  * paths together. The fields of the run begin with "path": the regions' names as
  * CSV has them in ps_paths_export.
  *
- * path - of ps_paths_create; the profile must still be there
+ * path - from ps_paths_create; the profile must still exist
  * share - the counts of the path itself, or also of the paths below it
  * format, options - as for ps_export_with; options->timestamp must be 0
  * stream - stays open, and is flushed
