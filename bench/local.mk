@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The benchmarks: built and run by `make bench` alone, one after the other; BENCH_FLAGS goes to each of them
-# (--json, --quick, --rounds N, --cpu N). They see what a user sees; PAPI and hwloc are rivals of theirs.
-# Makefile.am has set public_cppflags, and included tests/lab/local.mk, which begins EXTRA_PROGRAMS.
+# The benchmarks. Only `make bench` builds and runs them, one after the other; BENCH_FLAGS goes to each of them
+# (--json, --quick, --rounds N, --cpu N). They use only the public headers; PAPI and hwloc are rivals.
+# Makefile.am sets public_cppflags, and includes tests/lab/local.mk, which begins EXTRA_PROGRAMS, before this file.
 
 bench_programs = \
 	bench/bench_read \
@@ -110,7 +110,7 @@ bench_bench_topology_CPPFLAGS = $(bench_cppflags)
 bench_bench_topology_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 bench_bench_topology_LDADD = $(bench_libs) $(HWLOC_LIBS)
 
-# What is said while building goes elsewhere: the output is for people, or JSON lines and nothing else.
+# The build's messages go to stderr, so that stdout has only the results: text for people, or JSON lines.
 bench:
 	@$(MAKE) $(AM_MAKEFLAGS) $(bench_programs) >&2
 	@status=0; \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The collector: counts a process as its environment says; and what is preloaded into programs that know nothing of it.
+# The collector, which counts a process as its environment says; and the library that is preloaded into programs.
 noinst_LTLIBRARIES += collect/libcollect.la
 collect_libcollect_la_SOURCES = \
 	collect/collect.c \
@@ -23,8 +23,8 @@ collect_libcollect_la_SOURCES = \
 	collect/tree.c \
 	collect/tree.h
 
-# Is installed beside the library, which it loads when there are marks to hear. It needs only the C library: what is preloaded
-# into every program must not bring others along.
+# Installed beside libperfsage, which it loads if a program has marks. It needs only the C library: a library that is
+# preloaded into every program must not load further ones.
 lib_LTLIBRARIES += libperfsage-preload.la
 libperfsage_preload_la_SOURCES = \
 	collect/hush.h \

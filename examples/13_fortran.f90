@@ -60,7 +60,7 @@ program fortran_triad
 
 contains
 
-  ! 1 for an error, which is written with its detail; else 0
+  ! Returns 1 for an error, which is written with its detail; else 0
   recursive integer function failures(code, call)
     integer(c_int), intent(in) :: code
     character(*), intent(in) :: call
@@ -93,7 +93,7 @@ contains
     end do
   end subroutine
 
-  ! What each thread does. No thread leaves the team early: the others would wait for it in the loop.
+  ! Runs in each thread. A thread must not leave the team early, because the others would wait for it in the loop.
   recursive integer function count_part()
     type(c_ptr) :: set
 
@@ -119,7 +119,7 @@ contains
       print '(/, a)', event
       do cpu = 0, int(ps_component_count(root, PS_COMPONENT_THREAD), c_int) - 1
         thread = ps_component_find_logical(root, PS_COMPONENT_THREAD, 0_c_int, cpu)
-        ! An error here: the event set was never on this hardware thread.
+        ! An error here means that the event set was never on this hardware thread.
         if (ps_component_total(thread, event, total) /= PS_OK) cycle
         call print_value(ps_component_name(thread), total)
       end do
@@ -128,7 +128,7 @@ contains
     end do
   end subroutine
 
-  ! An unknown value is not 0: its number means nothing.
+  ! An unknown value is not 0; its number has no meaning.
   subroutine print_value(place, total)
     character(*), intent(in) :: place
     type(ps_value), intent(in) :: total

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The examples: built by make, run by make check; their sources are installed. Makefile.am has set
-# noinst_PROGRAMS and public_cppflags before it includes this file; tests/scripts/check-examples runs them. They are
-# compiled as a user's program is: with the public headers alone.
+# The examples. make builds them, make check runs them (tests/scripts/check-examples), and their sources are installed.
+# They are compiled as a user's program is, with the public headers only. Makefile.am sets noinst_PROGRAMS and
+# public_cppflags before it includes this file.
 
 examples_programs = \
 	examples/01_count_region \
@@ -79,8 +79,8 @@ examples_08_regions_LDADD = libperfsage.la
 
 noinst_PROGRAMS += $(examples_programs)
 
-# Automake doesn't know this program, as it would demand AC_PROG_FC. It is compiled in a folder of its own, where the
-# compiler writes the module's files.
+# Not listed as an automake program: automake would require AC_PROG_FC. It is compiled in its own folder, because the
+# compiler writes the module's files into the current folder.
 if HAVE_FORTRAN
 fortran_examples = examples/13_fortran
 noinst_DATA = $(fortran_examples)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the compiler is asked for: warnings, sanitizers, OpenMP; Fortran; PAPI; libpfm4.
+# Options of the compiler (warnings, sanitizers, OpenMP), Fortran, PAPI, libpfm4 and OTF2.
 
-# PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler takes it without a complaint.
+# PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler accepts it without a warning.
 AC_DEFUN([PS_TRY_CFLAG],
 [AS_VAR_PUSHDEF([ps_cache], [ps_cv_cflag_$2])dnl
 AC_CACHE_CHECK([whether $CC takes $2], [ps_cache],
@@ -42,8 +42,8 @@ AS_IF([test "$ps_sanitizers" != none],
 	CFLAGS=$ps_saved_cflags])
 AC_SUBST([SANITIZER_CFLAGS])])
 
-# OpenMP is for examples alone. Neither libgomp nor libomp tells ThreadSanitizer of its barriers, so that
-# build goes without: each report would be a false one.
+# Only examples use OpenMP. ThreadSanitizer doesn't know the barriers of libgomp and libomp, and would report
+# false errors, so its build doesn't use OpenMP.
 AC_DEFUN([PS_OPENMP],
 [ps_without_openmp=
 AS_CASE([,$ps_sanitizers,],
@@ -57,8 +57,8 @@ AM_CONDITIONAL([HAVE_OPENMP], [test -z "$ps_without_openmp"])
 AS_IF([test -z "$ps_without_openmp"], [ps_openmp_summary="all"],
 	[ps_openmp_summary="without those of OpenMP: $ps_without_openmp"])])
 
-# A Fortran compiler is for an example and a test alone. AC_PROG_FC isn't used, because libtool then asks for all that
-# the compiler can do. The compiler must make code that is linked with $CC's. Its OpenMP has one of these options, or none.
+# Only an example and a test need a Fortran compiler. AC_PROG_FC isn't used, because libtool would then test everything that
+# the compiler can do. Its code must be linkable with $CC's. One of these options enables OpenMP, or none does.
 AC_DEFUN([PS_FORTRAN],
 [AC_ARG_VAR([FC], [Fortran compiler, for an example and a test])
 AC_ARG_VAR([FCFLAGS], [Fortran compiler flags])
@@ -107,7 +107,7 @@ AM_CONDITIONAL([HAVE_FORTRAN], [test -z "$ps_without_fortran"])
 AS_IF([test -n "$ps_without_fortran"],
 	[ps_openmp_summary="$ps_openmp_summary; none in Fortran: $ps_without_fortran"])])
 
-# PAPI: event sets of it can be wrapped, and the benchmarks measure it beside perfsage.
+# With PAPI, its event sets can be wrapped, and the benchmarks compare it with perfsage.
 AC_DEFUN([PS_PAPI],
 [AC_ARG_WITH([papi], [AS_HELP_STRING([--without-papi], [no event sets of PAPI; benchmarks don't measure it])],
 	[], [with_papi=check])
@@ -128,7 +128,7 @@ AC_SUBST([ps_papi_requires])
 AC_SUBST([ps_without_papi])
 AM_CONDITIONAL([HAVE_PAPI], [test "$ps_have_papi" = yes])])
 
-# libpfm4 has the names of events by CPU model; perf's own names, PMUs' and tracepoints do without it.
+# libpfm4 has the names of events by CPU model. Names of perf, of PMUs and of tracepoints don't need it.
 AC_DEFUN([PS_PFM],
 [AC_ARG_WITH([pfm], [AS_HELP_STRING([--without-pfm], [leave out libpfm4's names of events])], [], [with_pfm=check])
 PFM_LIBS=
@@ -145,7 +145,7 @@ AS_IF([test "$with_pfm" = yes && test "$ps_have_pfm" = no], [AC_MSG_ERROR([--wit
 AC_SUBST([PFM_LIBS])
 AM_CONDITIONAL([HAVE_PFM], [test "$ps_have_pfm" = yes])])
 
-# OTF2 writes its own traces, for perfsage log convert alone: the library does without it.
+# OTF2's library writes traces in its format. Only perfsage log convert uses it.
 AC_DEFUN([PS_OTF2],
 [AC_ARG_WITH([otf2], [AS_HELP_STRING([--without-otf2], [no traces in OTF2])], [], [with_otf2=check])
 OTF2_LIBS=

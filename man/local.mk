@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual pages. Makefile.am has set the lists before it includes this file.
+# The manual pages. Makefile.am sets the lists before it includes this file.
 
 dist_man1_MANS += \
 	man/perfsage.1 \

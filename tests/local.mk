@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Unit tests reach hidden code through the layers' libraries; API tests see the shared library alone.
+# Unit tests reach hidden code through the layers' libraries; API tests see only the shared library.
 # Each test prints what it checked, and tests/scripts/totals adds it up.
 
 script_tests = \
@@ -25,19 +25,19 @@ include tests/lab/local.mk
 include tests/machines/local.mk
 include tests/tool/local.mk
 
-# What tests need must be made by libtool all the same: "private".
+# private: libraries that tests need are still made by libtool itself.
 $(check_PROGRAMS): private LIBTOOL = $(SHELL) $(srcdir)/tests/link
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests) $(api_tests)
-# The longest test comes first: the others run beside it.
+# The longest test comes first, so that the others run at the same time.
 TESTS += tests/tool/without-memory $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
 endif
 
 EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/formulas.py tests/scripts/fortran.f90 tests/scripts/fortran.awk tests/scripts/perf_metrics.py tests/scripts/perf_metrics.c tests/scripts/slowdown.py tests/link tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
 
-# For all tests. Check's own limit of 4 seconds a test is too short for a machine with other work to do. hwloc looks for its plugins
-# of graphics and PCI cards whenever it has no topology, which took most of the time of suites that load many.
+# For all tests. Check's limit of 4 seconds per test is too short on a busy machine. hwloc searches for its plugins of graphics
+# and PCI cards whenever it has no topology, which took most of the time of suites that load many topologies.
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
@@ -57,7 +57,7 @@ AM_TESTS_ENVIRONMENT = \
 	HWLOC_PLUGINS_PATH="$${HWLOC_PLUGINS_PATH-/nonexistent}"; export HWLOC_PLUGINS_PATH; \
 	ASAN_OPTIONS="$${ASAN_OPTIONS-detect_leaks=1}"; export ASAN_OPTIONS;
 
-# In place of automake's target of this name: the totals come last in any case, and the status is kept.
+# Replaces automake's target of this name: the totals are always printed last, and the status is kept.
 check-TESTS:
 if HAVE_CHECK
 	@rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs) $(TEST_SUITE_LOG); \
@@ -70,19 +70,21 @@ else
 	@exit 1
 endif
 
-# All that make check runs, without running it: for cross builds. One make after the other, as two at a time would
-# build the same files.
+# Builds everything that make check runs, without running it, for cross builds. The makes run one after the other, because
+# two at a time would build the same files.
 check-build: all
 	@$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(check_PROGRAMS)
 
-# Which tests there are, and what they get to know, as lines for a shell: tests/machines runs them without make, which looks
-# at thousands of files first.
+# Prints the tests and their environment, as lines for a shell. tests/machines runs the tests without make, which would
+# examine thousands of files first.
 print-tests:
 	@$(AM_TESTS_ENVIRONMENT) export -p; echo "tests='$(TESTS)'"
 
-# The unit and API tests under valgrind. An unforked test is one process, whose end frees all that it should. PAPI and
-# libpfm4 keep the state of the test before then, and the layout test looks at memory that was never written. On the screens of
-# test_screens* valgrind would write, too; it computes test_log_condition's long doubles as doubles. The longest tests have their small form (tests/support/small.h), unless PS_TEST_SMALL=0 is given.
+# The unit and API tests under valgrind. Suites aren't forked, so each is one process, which must free everything at its end.
+# Left out: tests of PAPI and libpfm4, which keep the state of an earlier test in the process; the layout test, which reads
+# memory that was never written; test_screens*, because valgrind would write on their terminals; test_log_condition, whose
+# long doubles valgrind computes as doubles. The longest tests have their small form (tests/support/small.h) unless
+# PS_TEST_SMALL=0 is given.
 check-valgrind:
 	@test -n '$(VALGRIND)' || { echo 'make check-valgrind needs valgrind. Install it and configure again.' >&2; exit 1; }
 	@tests=; for test in $(unit_tests) $(api_tests); do \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The perfsage command: a file for each subcommand. It is linked with the layers, as kmod's tools are: what the library and
-# the command both do stands in the library. All but main.c is a library of its own, for tests.
+# The perfsage command, with a file for each subcommand. It is linked with the layers, so that code which library and
+# command share exists only once, in the library. All files but main.c form a convenience library, for tests.
 noinst_LTLIBRARIES += tools/libtools.la
 tools_libtools_la_SOURCES = \
 	tools/cgroup.c \
@@ -130,7 +130,7 @@ tools_libtools_la_LIBADD = $(OTF2_LIBS)
 else
 tools_libtools_la_SOURCES += tools/trace_otf2_none.c
 endif
-# Where it looks for what it preloads, and for metrics.
+# Folders where the command looks for the library that it preloads, and for metrics.
 tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_PREFIX='"$(prefix)"' -DPS_BINDIR='"$(bindir)"' \
 	-DPS_LIBDIR='"$(libdir)"' -DPS_PKGDATADIR='"$(pkgdatadir)"'
 bin_PROGRAMS = tools/perfsage
@@ -138,14 +138,14 @@ tools_perfsage_SOURCES = tools/main.c
 completionsdir = $(datadir)/bash-completion/completions
 EXTRA_DIST += tools/perfsage.bash
 
-# bash-completion looks for a file of the command's name.
+# bash-completion looks for a file with the command's name.
 install-data-local:
 	$(MKDIR_P) '$(DESTDIR)$(completionsdir)'
 	$(INSTALL_DATA) $(srcdir)/tools/perfsage.bash '$(DESTDIR)$(completionsdir)/perfsage'
 uninstall-local:
 	rm -f '$(DESTDIR)$(completionsdir)/perfsage'
 
-# It contains the library: it runs wherever it is installed or moved to, and with file capabilities (setcap), where the loader
-# takes no LD_LIBRARY_PATH. Bound at load, as the shared library is.
+# The command contains the library. So it runs wherever it is installed or moved, also with file capabilities (setcap), for
+# which the loader ignores LD_LIBRARY_PATH. Its symbols are bound at load, as in the shared library.
 tools_perfsage_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
 tools_perfsage_LDADD = tools/libtools.la $(layers) -lm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Derived metrics, unit costs.
+# Derived metrics and unit costs.
 noinst_LTLIBRARIES += src/analysis/libanalysis.la
 src_analysis_libanalysis_la_SOURCES = \
 	src/analysis/formula.c \
@@ -24,8 +24,8 @@ src_analysis_libanalysis_la_SOURCES = \
 	src/analysis/student.h \
 	src/analysis/unit_cost.c
 
-# The built-in metrics, in the order in which they are shown. They are part of the library, and are installed to be read
-# and copied.
+# The built-in metrics, in the order in which they are shown. They are part of the library. The files are also installed,
+# so that users can read and copy them.
 metric_files = \
 	share/metrics/cycles.metrics \
 	share/metrics/branches.metrics \

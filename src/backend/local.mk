@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What counts: groups of perf events; event sets of PAPI, if it was there at configure.
+# The backends: groups of perf events; event sets of PAPI, if configure found it.
 noinst_LTLIBRARIES += src/backend/libbackend.la
 src_backend_libbackend_la_SOURCES = \
 	src/backend/backend.h \

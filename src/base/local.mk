@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Errors, the OS seam, lists of CPUs: what every other layer stands on.
+# The base of all other layers: errors, the OS seam, lists of CPUs.
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
 	src/arch/arch.h \

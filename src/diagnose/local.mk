@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What can be counted here, and what stands in the way.
+# The diagnosis: what can be counted here, and what prevents the rest.
 noinst_LTLIBRARIES += src/diagnose/libdiagnose.la
 src_diagnose_libdiagnose_la_SOURCES = \
 	src/diagnose/counters.c \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Event names turned into what perf_event_open takes.
+# Translates event names into attributes of perf_event_open.
 noinst_LTLIBRARIES += src/event/libevent.la
 src_event_libevent_la_SOURCES = \
 	src/event/alias.c \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# On which hardware thread a task is.
+# Finds the hardware thread that a task runs on.
 noinst_LTLIBRARIES += src/locate/liblocate.la
 src_locate_liblocate_la_SOURCES = \
 	src/locate/affinity.c \

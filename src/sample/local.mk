@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the kernel writes down: attrs, records, samplers and sessions.
+# Records that the kernel writes: attrs, records, samplers and sessions.
 noinst_LTLIBRARIES += src/sample/libsample.la
 src_sample_libsample_la_SOURCES = \
 	src/sample/add_attr.c \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a user of the shared library sees: these link nothing else of perfsage.
+# Tests of the shared library as a user sees it: they link nothing else of perfsage.
 api_tests = \
 	tests/api/test_attr \
 	tests/api/test_bound \
@@ -54,7 +54,7 @@ else
 api_tests += tests/api/test_papi_absent
 endif
 
-# What they share: a program takes of it what it uses.
+# Helpers that the tests share; each program links those that it uses.
 if HAVE_CHECK
 check_LTLIBRARIES += tests/api/libhere.la
 endif
@@ -84,7 +84,7 @@ tests_api_test_visit_log_LDADD = $(api_libs)
 tests_api_test_mixed_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/log_here.h
 
-# Its own malloc comes before the C library's, so it must be seen by the shared library.
+# The program's own malloc replaces the C library's, so it must be visible to the shared library.
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_LDADD = $(api_libs)

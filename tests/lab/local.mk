@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The PMU lab. Its tests are built by cross builds alone (make lab-programs), and run in an emulated guest.
-# Makefile.am has set EXTRA_DIST, CLEANFILES and public_cppflags before it includes this file.
+# The PMU lab. Its tests are built only by cross builds (make lab-programs), and run in an emulated guest.
+# Makefile.am sets EXTRA_DIST, CLEANFILES and public_cppflags before it includes this file.
 
 lab_tests = \
 	tests/lab/tests/test_lab_cycles \
@@ -23,7 +23,7 @@ lab_tests = \
 if HAVE_PAPI
 lab_tests += tests/lab/tests/test_lab_papi
 endif
-# A test with a wrong expectation, by which the lab shows that it would see a failure.
+# A test with a wrong expectation: the lab uses it to prove that it notices a failure.
 lab_wrong = tests/lab/tests/wrong_loop
 
 EXTRA_PROGRAMS = $(lab_tests) $(lab_wrong)
@@ -39,7 +39,7 @@ EXTRA_DIST += \
 	tests/lab/lab \
 	tests/lab/shapes
 
-# The tests see what a user sees. Their calls are bound at load: binding them later would count as instructions.
+# The tests use only the public headers. Their calls are bound at load: binding them later would be counted as instructions.
 lab_cppflags = -D_GNU_SOURCE -I$(top_srcdir)/tests $(public_cppflags)
 lab_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 lab_libs = tests/lab/tests/liblab.la libperfsage.la $(CHECK_LIBS) -lm
@@ -164,7 +164,7 @@ tests_lab_tests_wrong_loop_LDFLAGS = $(lab_ldflags)
 
 lab-programs: $(EXTRA_PROGRAMS)
 
-# Has a cross build of its own, so it needs nothing of this one; MAKEFLAGS of this make are not its business.
+# It has its own cross build, so it needs nothing of this one, and must not inherit this make's MAKEFLAGS.
 check-lab:
 	MAKEFLAGS= $(top_srcdir)/tests/lab/lab check
 

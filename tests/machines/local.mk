@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The project's tests in a bare Debian 12 and on emulated machines of other kinds.
+# Runs the project's tests in a bare Debian 12 and on emulated machines of other kinds.
 EXTRA_DIST += \
 	tests/machines/check.sh \
 	tests/machines/fetch \
@@ -10,7 +10,7 @@ EXTRA_DIST += \
 	tests/machines/root.sh \
 	tests/machines/shapes
 
-# Needs nothing of this build, as check-lab.
+# Like check-lab, it needs nothing of this build.
 check-machines:
 	MAKEFLAGS= $(top_srcdir)/tests/machines/machines bare
 	MAKEFLAGS= $(top_srcdir)/tests/machines/machines check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of the perfsage command: scripts that run it, and what they count or run.
+# Tests of the perfsage command: scripts that run it, and the programs that they count or run.
 tool_tests = \
 	tests/tool/completion \
 	tests/tool/confined \
@@ -40,7 +40,7 @@ tool_tests = \
 	tests/tool/timeline \
 	tests/tool/topo
 
-# tests/local.mk has without-memory as a test.
+# without-memory is in TESTS of tests/local.mk.
 EXTRA_DIST += $(tool_tests) tests/tool/without-memory tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heeding tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
@@ -65,11 +65,11 @@ tests_tool_kept_LDFLAGS = -pthread
 tests_tool_kept_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
-# It includes tools/main.c.
+# lacking.c includes tools/main.c.
 tests_tool_lacking_SOURCES = tests/tool/lacking.c
 tests_tool_lacking_LDADD = tools/libtools.la $(layers) -lm
-# All tasks of these are counted, and sanitizers have tasks of their own, which also keep a process from ending when its last
-# thread has. What is tested is the command.
+# Built without sanitizers, which would add tasks that are counted, too, and that keep a process alive after its last own
+# thread has ended. The command is what these programs test.
 tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
 tests_tool_leaderless_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_leaderless_LDFLAGS = -pthread

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A suite for each file or behaviour, linked with the layers and the fake kernel of tests/support.
+# One suite for each file or behaviour, linked with the layers and the fake kernel of tests/support.
 unit_tests = \
 	tests/unit/test_add_attr \
 	tests/unit/test_affinity \
@@ -271,7 +271,7 @@ EXTRA_DIST += \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
-# Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
+# Automake builds tests/unit/test_x from tests/unit/test_x.c, and uses LDADD for all programs without their own one.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
@@ -298,7 +298,7 @@ tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_start_LDADD = tools/libtools.la $(LDADD)
 
-# Run by hand, for as long as one likes: tests/fuzz/fuzz_record RUNS SEED, and fuzz_formula
+# Run by hand, for any number of runs: tests/fuzz/fuzz_record RUNS SEED, and fuzz_formula
 if HAVE_CHECK
 check_PROGRAMS += tests/fuzz/fuzz_formula tests/fuzz/fuzz_record
 endif
