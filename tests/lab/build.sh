@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `lab`: builds the project for the guest, and packs what was built into an image with the libraries it needs.
+# Part of `lab`: builds the project for the guest, and packs the programs and their libraries into an image.
 
-# The files of the checkout, without what a native build left there.
+# Lists the files of the checkout, without files of a native build.
 list_sources() {
 	if git -C "$top" rev-parse --git-dir >/dev/null 2>&1; then
 		(cd "$top" && git ls-files -z --cached --others --exclude-standard) | grep -z .
@@ -13,7 +13,7 @@ list_sources() {
 	fi
 }
 
-# The build has its own copy of the sources, so that the checkout may be configured for this machine at the same time.
+# Copies the sources, so that the checkout itself may be configured for this machine at the same time.
 copy_sources() {
 	local file
 	mkdir -p "$work/src"
@@ -59,7 +59,7 @@ build() {
 	flock -u 8
 }
 
-# The programs of the build tree, by their paths there.
+# Lists the programs of the build tree, by their paths there.
 list_programs() {
 	(cd "$work/build" && find examples tests tools bench -mindepth 1 -maxdepth 3 -name .libs -prune -o \
 		-type f -perm -u+x ! -name '*.*' -print 2>/dev/null || true) | sort
@@ -90,7 +90,7 @@ add_program() {
 	local directory name
 	directory=$(dirname "$1")
 	name=$(basename "$1")
-	# What an earlier build left in .libs is not this one's.
+	# .libs may have a program of an earlier build, so the other place is tried first.
 	if is_elf "$work/build/$1"; then
 		add_elf "$work/build/$1" "$image/perfsage/$1"
 	elif is_elf "$work/build/$directory/.libs/$name"; then
@@ -113,7 +113,7 @@ pack() {
 nobody:x:65534:65534:nobody:/tmp:/bin/sh' >"$image/etc/passwd"
 	echo 'nogroup:x:65534:' >"$image/etc/group"
 	add_elf "$sysroot/lib/ld-linux-aarch64.so.1" "$image/lib/ld-linux-aarch64.so.1"
-	# The C library loads it itself, when a thread is cancelled.
+	# The C library loads libgcc_s itself when a thread is cancelled.
 	for library in "$sysroot/lib/$cross/libgcc_s.so.1" "$sysroot/usr/lib/$cross/libgcc_s.so.1"; do
 		[ ! -e "$library" ] || add_elf "$library" "$image/lib/libgcc_s.so.1"
 	done
@@ -123,7 +123,7 @@ nobody:x:65534:65534:nobody:/tmp:/bin/sh' >"$image/etc/passwd"
 	for program in $(list_programs); do
 		add_program "$program"
 	done
-	# A test loads it by its path.
+	# A test loads this library by its path.
 	add_elf "$work/build/tests/api/.libs/loaded_marks.so" "$image/perfsage/tests/api/.libs/loaded_marks.so"
 	archive "$image" "$work/image.cpio.new"
 	mv "$work/image.cpio.new" "$work/image.cpio"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `lab`: runs the tests of the shapes, a boot for each shape, and adds up what they found.
+# Part of `lab`: runs the tests of the shapes, with a boot for each shape, and adds up the results.
 
-# "unit/read" for tests/unit/test_read, and so on: the programs whose names match a pattern of a shape's tests.
+# Prints the programs whose names match a pattern of a shape's tests; "unit/read" is tests/unit/test_read.
 match_programs() {
 	local program name
 	for program in $programs; do
@@ -19,7 +19,8 @@ match_programs() {
 	done
 }
 
-# add_test PREFIX NAME PROGRAM. Examples say nothing of tests, so their job does. With user: as an unprivileged user.
+# add_test PREFIX NAME PROGRAM: adds a job. An example prints no test result, so its job does. PREFIX user: run it as an
+# unprivileged user.
 add_test() {
 	local run_it="./$3" name=$2
 	[ "$1" != user ] || name=user-$name run_it="su -s /bin/sh nobody -c 'cd /tmp && /perfsage/$3'"
@@ -76,8 +77,8 @@ split_console() {
 		}'
 }
 
-# A line for each boot of these shapes: "two-packages", or "suites-1of2 suites-2of2" where the jobs of a shape are dealt out to
-# several guests, as many as there are processors, which are busy at once.
+# Prints a line for each boot of these shapes: "two-packages"; or "suites-1of2 suites-2of2" if the jobs of a shape are divided
+# among guests that run at the same time, as many as there are CPUs.
 list_boots() {
 	local name number count
 	for name in "$@"; do
@@ -89,10 +90,10 @@ list_boots() {
 	done
 }
 
-# One boot: all jobs of a shape, or of a part of it; the results go to $results/BOOT.
+# Runs one boot with all jobs of a shape, or a part of them. Results go to $results/BOOT.
 check_boot() {
 	local started=$SECONDS name log boot=$1 part=1 parts=1
-	set -f # the patterns are of programs' names, not of files
+	set -f # the shell must not expand the patterns: they match names of programs
 	if [[ $boot =~ ^(.*)-([0-9]+)of([0-9]+)$ ]]; then
 		part=${BASH_REMATCH[2]} parts=${BASH_REMATCH[3]}
 		load_shape "${BASH_REMATCH[1]}"
@@ -119,10 +120,10 @@ check_boot() {
 		tail -n 40 "$run/console" | tr -d '\r'
 	fi >>"$log"
 	echo "$((SECONDS - started)) s" >"$results/$boot/seconds"
-	echo ":test-result: PASS" >"$results/$boot/guest.trs" # what it says counts
+	echo ":test-result: PASS" >"$results/$boot/guest.trs" # its log decides
 }
 
-# The jobs of a boot that run lab/* and failed. They count instructions, which the emulator may disturb.
+# Lists the failed jobs of lab/* in a boot. They count instructions, which the emulator may disturb.
 list_disturbed() {
 	local log name
 	while read -r log; do
@@ -133,8 +134,8 @@ list_disturbed() {
 	done <"$results/$1/jobs"
 }
 
-# What failed of lab/* runs once more, in a boot of its own. If it passes, its log says what the first boot found: a fault
-# of perfsage fails twice, while the emulator's other CPUs rarely take their turn at the same moment.
+# Runs failed jobs of lab/* once more, in a separate boot. If they pass, the log says what the first boot found. An error in
+# perfsage makes a test fail twice; a disturbance by the emulator's other CPUs rarely happens twice.
 repeat_disturbed() {
 	local boot name again names log
 	for boot in "$@"; do
@@ -148,7 +149,7 @@ repeat_disturbed() {
 			log=$again/${boot%-*of*}/$name
 			[ -e "$log.log" ] || continue
 			(results=$again && totals "${log#"$again/"}.log" >/dev/null) || continue
-			# There is no log of a program that the first boot never came to.
+			# If the first boot ended before the program, there is no log.
 			[ ! -e "$results/$boot/$name.log" ] ||
 				sed -n "/:[FE]:/ { s/:\([FE]\):/ (\1) /g; s/^/lab: failed in one of two boots: / p }" \
 					"$results/$boot/$name.log" >>"$log.log"
@@ -159,12 +160,12 @@ repeat_disturbed() {
 	rm -rf "$results/again"
 }
 
-# The totals of some logs, by their paths below $results; the last line alone says "N passed, N failed, N skipped".
+# Prints the totals of some logs (paths below $results). Only the last line is "N passed, N failed, N skipped".
 totals() {
 	(cd "$results" && "$top/tests/scripts/totals" "$@")
 }
 
-# A line for each boot, with the figures that its tests printed ("lab: ..."); then the totals of all.
+# Prints a line for each boot, with the figures that its tests printed ("lab: ..."); then the totals of all.
 report() {
 	local name logs=() own suites
 	for name in "$@"; do
@@ -181,7 +182,7 @@ report() {
 	totals "${logs[@]}"
 }
 
-# emulate NAME PROGRAM: a program for arm64 on this machine's kernel. Its results are those of a boot's job.
+# emulate NAME PROGRAM: runs a program for arm64 on this machine's kernel. The results look like those of a boot's job.
 emulate() {
 	local status=0 log=$results/emulated/$1 word
 	(
@@ -197,7 +198,7 @@ emulate() {
 	echo ":test-result: $word" >"$log.trs"
 }
 
-# The programs of a shape that need no kernel of their own, one after the other: guests run beside them.
+# Runs the programs that need no guest kernel, one after the other; guests run at the same time.
 run_emulated() {
 	local name program started=$SECONDS
 	load_shape suites
@@ -212,7 +213,7 @@ run_emulated() {
 	echo "$((SECONDS - started)) s" >"$results/emulated/seconds"
 }
 
-# All boots, and "emulated", as many at a time as there are processors. Results go below $1, a new folder.
+# Runs all boots, and "emulated", as many at a time as there are CPUs. Results go below $1, a new folder.
 run_boots() {
 	local name results=$1
 	shift
@@ -225,7 +226,7 @@ run_boots() {
 	wait
 }
 
-# A test built with a wrong expectation goes the whole way. Only if that check fails is this a passed test.
+# Runs a check with a test that was built with a wrong expectation. This passes only if that check fails.
 prove_failure() {
 	local output status=0 name="a wrong expectation fails the check"
 	mkdir "$1/wrong"
@@ -233,7 +234,7 @@ prove_failure() {
 	output=$(results=$1/wrong report two-packages) || status=$?
 	{
 		echo "the check of a test with a wrong expectation, which must fail:"
-		sed 's/^/  | /; s/:\([FE]\):/ (\1) /g' <<<"$output" # totals shall not take it for a failure of its own
+		sed 's/^/  | /; s/:\([FE]\):/ (\1) /g' <<<"$output" # so that totals doesn't count this failure
 		if [ $status = 1 ] && tail -n 1 <<<"$output" | grep -q '^[0-9]* passed, [1-9][0-9]* failed'; then
 			echo "PASS: $name"
 		else
@@ -256,7 +257,7 @@ check() {
 	prepare
 	programs=$(list_programs)
 	results=$(mktemp -d "$work/results.XXXXXX")
-	# Early, as it takes long; the longest is first.
+	# Second place, because it takes long; the longest boot is first.
 	[ $emulates = no ] || boots=${boots/$'\n'/$'\n'emulated$'\n'}
 	# shellcheck disable=SC2086 # several words
 	run_boots "$results" $boots

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `lab`: a boot of the guest with a list of jobs; one program or a shell there.
+# Part of `lab`: boots the guest with a list of jobs, or with one program or a shell.
 
 load_shape() {
 	local file=$here/shapes/$1.shape
@@ -14,7 +14,7 @@ list_shapes() {
 	(cd "$here/shapes" && printf '%s\n' *.shape | sed 's/\.shape$//')
 }
 
-# All, those that may take longest first.
+# Lists all shapes; those that may take longest come first.
 list_longest() {
 	local name
 	for name in $(list_shapes); do
@@ -23,7 +23,8 @@ list_longest() {
 	done | sort -rn | cut -d ' ' -f 2
 }
 
-# What a test may know of the machine: PS_LAB_SHIFT, PS_LAB_SMP ("8,sockets=2,cores=4"), PS_LAB_NODES (a number).
+# Writes variables that describe the machine to tests: PS_LAB_SHIFT, PS_LAB_SMP ("8,sockets=2,cores=4"), PS_LAB_NODES (a
+# number).
 write_environment() {
 	local word nodes_count=0
 	for word in $nodes; do
@@ -35,13 +36,13 @@ write_environment() {
 	echo "export PS_TEST_SMALL=${PS_TEST_SMALL-1}"
 }
 
-# Also when the lab is interrupted.
+# Cleans up after a boot; also called when the lab is interrupted.
 end_run() {
 	[ -z "$guest" ] || kill "$guest" 2>/dev/null || true
 	rm -rf "$run"
 }
 
-# A new folder for a boot, in $run, with the guest's job folder in $run/root/lab.
+# Makes a new folder for a boot, in $run, with the guest's job folder in $run/root/lab.
 make_run() {
 	mkdir -p "$work/runs"
 	run=$(mktemp -d "$work/runs/$shape.XXXXXX")
@@ -54,7 +55,7 @@ make_run() {
 	: >"$run/root/lab/jobs"
 }
 
-# add_job NAME SECONDS, the shell commands from stdin.
+# add_job NAME SECONDS: adds a job; its shell commands come from stdin.
 add_job() {
 	local number
 	number=$(($(wc -l <"$run/root/lab/jobs") + 1))
@@ -62,23 +63,22 @@ add_job() {
 	echo "$number $2 $1" >>"$run/root/lab/jobs"
 }
 
-# Limits follow this machine: what the guest's boot took is the measure. A guest that was silent for so many times the
-# processor time of its boot hangs, and so does one that was idle for so long. Inside of a guest whose time is this machine's, a
-# job may take as long as so many boots; in the others time is counted in instructions, so their limits are
-# the same everywhere.
+# Limits are multiples of the guest's boot time, because the speed of this machine is unknown. A guest hangs if it was silent
+# for silent_boots times the CPU time of its boot, or idle for idle_seconds. If the guest's time is this machine's, a job may
+# take job_boots times the boot. In other guests time is counted in instructions, so their limits are the same everywhere.
 silent_boots=150
 idle_seconds=600
 job_boots=40
-# A guest that has not booted after so much processor time never will.
+# A guest that has not booted after this CPU time hangs.
 boot_seconds=300
 
-# The processor time that a process has used, in ticks (proc(5)); its name must have no spaces.
+# Prints the CPU time that a process has used, in ticks (proc(5)); its name must not contain spaces.
 used_ticks() {
 	local field
 	read -r -a field <"/proc/$1/stat" && echo $((field[13] + field[14]))
 } 2>/dev/null
 
-# Ends the guest of this process if it hangs, and says so in $run/hung. A slow guest goes on saying something.
+# Ends the guest if it hangs, and notes this in $run/hung. A slow guest still prints something from time to time.
 watch_guest() {
 	local size old_size=0 used booted=0 silent_from=0 idle_from=$SECONDS idle_used=0 word=''
 	while sleep 1 && used=$(used_ticks "$1"); do
@@ -111,9 +111,9 @@ why_ended() {
 	fi
 }
 
-# All that could differ between two boots is fixed: the clock, the random seeds. $1 adds to -icount: ",sleep=off" skips the
-# time in which the guest is idle. What it says goes to $run/console, and $guest is its process; with $2, "terminal", it is
-# run there until it ends.
+# Boots the guest. Everything that could differ between two boots is fixed, such as the clock and the random seeds. $1 is
+# appended to -icount: ",sleep=off" skips the time in which the guest is idle. Its output goes to $run/console, and $guest is
+# its process. With "terminal" as $2 it runs on the terminal until it ends.
 boot() {
 	local count=0 node options=() command=()
 	[ "$shift" = none ] || options=(-icount "shift=$shift${1:-}")
@@ -150,7 +150,7 @@ quote() {
 	echo
 }
 
-# The program as the guest knows it. A file of this machine is brought along.
+# Finds the program's path in the guest. A file of this machine is copied into the guest.
 find_program() {
 	if [ -e "$work/image/perfsage/$1" ]; then
 		program=/perfsage/$1
@@ -164,7 +164,7 @@ find_program() {
 	fi
 }
 
-# Passes what is between the program's marks on, and exits as it did.
+# Prints what is between the program's marks, and exits with the program's status.
 pass_through() {
 	local line inside=no held=no last='' status=''
 	while IFS= read -r line || [ -n "$line" ]; do
@@ -176,7 +176,7 @@ pass_through() {
 			;;
 		*)
 			if [ $inside = yes ]; then
-				# The last line end is the mark's.
+				# The last line end belongs to the mark.
 				[ $held = no ] || printf '%s\n' "$last"
 				last=$line held=yes
 			fi

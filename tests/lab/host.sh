@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Installs the programs that emulated machines need on this one. `lab` and `machines` source it in their fetch.
+# Installs the programs that emulated machines need on this machine. The fetch scripts of `lab` and `machines` source it.
 
-# install_host LOG COMMAND:PACKAGE...: installs the packages of the commands that are missing, as root or by sudo.
+# install_host LOG COMMAND:PACKAGE...: installs the packages of missing commands, as root or by sudo.
 install_host() {
 	local log=$1 pair missing=()
 	shift

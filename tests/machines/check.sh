@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `machines`: runs the tests of the shapes, as many guests at once as there are CPUs, and adds up what they found.
+# Part of `machines`: runs the tests of the shapes, as many guests at once as there are CPUs, and adds up the results.
 
 totals_pattern='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
-# What --here checks: a machine of each vendor.
+# Shapes for --here: a machine of each vendor.
 here_shapes="one-cpu amd-4"
 
-# The words of a shape's tests as make knows them: "unit" is all unit tests, "unit/read" is tests/unit/test_read.
+# Translates a shape's tests into make's names: "unit" is all unit tests, "unit/read" is tests/unit/test_read.
 expand_tests() {
 	local word
 	for word in "$@"; do
@@ -18,7 +18,7 @@ expand_tests() {
 	done
 }
 
-# What make knows of the tests, as lines for a shell.
+# Prints the tests and their environment, as make knows them, as lines for a shell.
 ask_make() {
 	local make=(make -s --no-print-directory -C "$guest_build" print-tests "TESTS=$(expand_tests "$@")")
 	if [ $here_only = yes ]; then
@@ -28,8 +28,8 @@ ask_make() {
 	fi | grep -vE "^(export|declare -x) (PATH|HOME|LANG|PWD|OLDPWD|SHLVL|TESTS|MFLAGS|MAKE(FLAGS|LEVEL|OVERRIDES|_TERM[A-Z]*))(=|$)"
 }
 
-# In the guest: the tests one after the other, without a terminal, as automake would run them; their totals; and the logs of
-# those that failed.
+# Writes the guest's script: it runs the tests one after the other without a terminal, as automake would, and prints their
+# totals and the logs of failed tests.
 write_check() {
 	ask_make "$@"
 	cat <<'TXT'
@@ -38,7 +38,7 @@ for test in $tests; do
 	program=$test
 	[ -e "$program" ] || program=$top_srcdir/$test
 	status=0
-	# Those of another user can't be written to, and would count.
+	# Logs of another user couldn't be overwritten, and would be counted.
 	rm -f "$test.log" "$test.trs"
 	"$program" >"$test.log" 2>&1 </dev/null || status=$?
 	case $status in 0) word=PASS ;; 77) word=SKIP ;; *) word=" FAIL (status $status)" ;; esac
@@ -68,7 +68,7 @@ check_shape() {
 	make_run < <(write_check $tests)
 	boot
 	wait "$guest" || true
-	# A busy machine can starve an emulated CPU for good, while the guest boots or later. What hangs twice is a fault.
+	# On a busy host an emulated CPU may starve for ever. So a guest without totals is booted again; hanging twice is a failure.
 	if ! tr -d '\r' <"$run/console" | grep -qE "$totals_pattern"; then
 		echo "$1: no totals after $((SECONDS - started)) s ($(why_ended)): booted once more; its last line:"
 		tail -n 1 "$run/console"
@@ -82,7 +82,7 @@ check_shape() {
 	show_log "$shape" "$log" "$((SECONDS - started))"
 }
 
-# show_log NAME LOG SECONDS: its totals, and what failed.
+# show_log NAME LOG SECONDS: shows a log's totals and failures.
 show_log() {
 	local totals
 	totals=$(grep -E "$totals_pattern" "$2" | tail -n 1)
@@ -120,11 +120,11 @@ check() {
 	done
 	prepare
 	results=$own/results
-	# Brings make's own files up to date: two at once would do so in the same folder.
+	# Brings make's own files up to date first: two makes at once would write the same files.
 	ask_make >/dev/null
 	rm -rf "$results"
 	mkdir -p "$results"
-	# A guest takes one CPU of this machine.
+	# A guest uses one CPU of this machine.
 	for name in "$@"; do
 		while [ "$(jobs -rp | wc -l)" -ge "$(getconf _NPROCESSORS_ONLN)" ]; do wait -n || true; done
 		(check_shape "$name") >"$results/$name.out" 2>&1 &

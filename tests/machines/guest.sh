@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `machines`: a boot of one shape. The guest's root is a folder of this machine, seen by 9p, under an overlay in
-# the guest's memory: nothing that the guest writes comes back but its console.
+# Part of `machines`: boots one shape. The guest's root is a folder of this machine, mounted by 9p under an overlay in the
+# guest's memory: only the console's output comes back from the guest.
 
-# Each test says something when it ends, and the longest takes less than ten boots.
+# Multiples of the boot time. Each test prints something when it ends, and the longest takes less than ten boot times.
 silent_boots=60
 
 load_shape() {
@@ -15,7 +15,7 @@ load_shape() {
 	. "$file"
 }
 
-# The folder of a boot in $run: the first process, its drivers, and what it needs to know. The command comes from stdin.
+# Makes the folder of a boot, in $run, with the first process, its drivers and its settings. The command comes from stdin.
 make_run() {
 	mkdir -p "$own/runs"
 	run=$(mktemp -d "$own/runs/$shape.XXXXXX")
@@ -34,7 +34,7 @@ make_run() {
 	cat >"$run/image/job/command"
 }
 
-# The shape's variables as a shell sets them; "-NAME" leaves one out. A locale is made here: this is slow in a guest.
+# Writes the shape's variables as shell commands; "-NAME" unsets one. Makes a locale here, as that is slow in a guest.
 write_environment() {
 	local word
 	eval "set -- $environment"
@@ -57,10 +57,11 @@ make_locale() {
 	echo "export LOCPATH=/run/job/locale"
 }
 
-# Nothing of this machine's CPU is used (TCG, no KVM): models of both vendors are the same wherever this runs. $smp may
-# have a topology ("24,sockets=2,cores=6,threads=2"). One thread of the host runs all CPUs in turn: with a thread for each,
-# QEMU 7.2 goes on executing kernel code that the guest has patched (a static branch, when the first event of a task is
-# opened), and three CPUs trap there for ever. As lab's: the console goes to $run/console, $guest is the process.
+# Boots the guest. It doesn't use this machine's CPU (TCG, no KVM), so the CPU models of both vendors are the same on every
+# host. $smp may have a topology ("24,sockets=2,cores=6,threads=2"). One thread of the host runs all CPUs in turn. With a
+# thread for each CPU, QEMU 7.2 goes on executing old kernel code after the guest has patched it (a static branch, when the
+# first event of a task is opened), and three CPUs then trap for ever. As in lab, the console goes to $run/console, and
+# $guest is the process.
 boot() {
 	local node index=0 count options=() command=()
 	count=$(wc -w <<<"$nodes")

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
 # Part of `machines`: a bare Debian 12 in a folder, where quickstart installs, builds and tests the project. The guests
-# boot that folder, and run what was built there.
+# boot from that folder, and run the programs built there.
 
 root=$own/root
-# lab's copy_sources copies to $work/src.
+# The lab's copy_sources copies to $work/src.
 work=$root/perfsage
-# What the tests use beyond what quickstart installs; a shape hides some of it from its guest.
+# Packages that the tests use in addition to quickstart's; a shape may hide some programs from its guest.
 extra="groff mandoc locales python3 procps perl xz-utils git"
 
-# in_root COMMAND...: in the bare Debian, with this machine's network. All mounts end with the command.
+# in_root COMMAND...: runs the command in the bare Debian, with this machine's network. All mounts end with it.
 in_root() {
 	# shellcheck disable=SC2016
 	unshare --mount --propagation private bash -c '
@@ -24,7 +24,7 @@ in_root() {
 	' in_root "$root" "$@"
 }
 
-# A folder as debootstrap leaves it, and the sources.
+# Makes the folder: a new bare Debian, and the project's sources.
 new_root() {
 	rm -rf "$root"
 	mkdir -p "$root" "$own/archives/partial"
@@ -33,7 +33,7 @@ new_root() {
 	copy_sources
 }
 
-# bare_step NAME COMMAND...: its output goes to $own/NAME.log; a command without totals is one test.
+# bare_step NAME COMMAND...: runs the command with its output in $own/NAME.log. A command without totals is one test.
 bare_step() {
 	local name=$1 log=$own/$1.log started=$SECONDS status=0
 	shift
@@ -44,7 +44,7 @@ bare_step() {
 	show_log "$name" "$log" "$((SECONDS - started))"
 }
 
-# What a new user does first, on a machine that has nothing yet.
+# Does what a new user does first, on a machine without any of the needed packages.
 check_bare() {
 	"$here/fetch" --root
 	mkdir -p "$own"
@@ -61,7 +61,7 @@ lock_root() {
 	flock 8
 }
 
-# What the guests run: all that their tests need is built.
+# Builds everything that the guests' tests need.
 prepare() {
 	mkdir -p "$own"
 	if [ $here_only = yes ]; then

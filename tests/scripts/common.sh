@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# For the checks in this folder, which source it: where things are, and how a result is said. tests/scripts/totals
-# counts the lines that pass, fail and skip print; finish ends the script with automake's idea of them.
+# Sourced by the checks in this folder: sets the paths, and has functions to report results. tests/scripts/totals
+# counts the lines that pass, fail and skip print; finish ends the script with the status that automake expects.
 
 set -u
-# Patterns such as [a-z] and the order of sort mean the same in every language: in Turkish i is no letter from a to z.
+# With LC_ALL=C, patterns such as [a-z] and the order of sort don't depend on the user's language.
 LC_ALL=C
 export LC_ALL
 here=$(dirname "$0")
@@ -31,7 +31,7 @@ skip() {
 	echo "SKIP: $1: $2"
 }
 
-# judge NAME COMPLAINTS: passes if there are none, else shows them and fails.
+# judge NAME COMPLAINTS: passes if COMPLAINTS is empty, else shows them and fails.
 judge() {
 	if [ -z "$2" ]; then
 		pass "$1"

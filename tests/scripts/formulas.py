@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds formulas against those of the Linux kernel: run by hand, as the kernel's files are not ours.
+"""Compares formulas with those of the Linux kernel. Run by hand, because the kernel's files are not part of perfsage.
 
 usage: tests/scripts/formulas.py libperfsage.so FOLDER
        tests/scripts/formulas.py libperfsage.so perf
@@ -47,7 +47,7 @@ class Evaluator:
         text = text.rstrip()
         while at < len(text):
             match = TOKEN.match(text, at)
-            # 1e-5 is one number, though - ends a name.
+            # 1e-5 is one number, although a '-' ends a name.
             if match and re.fullmatch(r"[0-9.]+e", match[1]):
                 match = re.compile(r"\s*([0-9.]+e-?[0-9]+)").match(text, at)
             if not match:
@@ -205,7 +205,7 @@ HARDWARE = {"time": (1, 1), "cycles": (0, 0), "instructions": (0, 1), "reference
             "branch misses": (0, 5), "frontend": (0, 7), "backend": (0, 8), "l1d_loads": cache(0, 0), "l1d_misses": cache(0, 1),
             "l1i_loads": cache(1, 0), "l1i_misses": cache(1, 1), "last_loads": cache(2, 0), "last_misses": cache(2, 1),
             "data_loads": cache(3, 0), "data_misses": cache(3, 1), "code_loads": cache(4, 0), "code_misses": cache(4, 1)}
-# The event on whose line perf shows it, the two that it is made of, and how precisely it is shown.
+# For each metric: the event on whose line perf shows it, the two events it is computed from, and perf's rounding error.
 OF_HARDWARE = {"IPC": ("instructions", "instructions", "cycles", 0.0051), "GHz": ("cycles", "cycles", "time", 0.00051),
                "branch-miss-ratio": ("branch misses", "branch misses", "branches", 0.0051),
                "cache-miss-ratio": ("cache misses", "cache misses", "references", 0.0051),

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compares the interfaces of the Fortran module, its ps_value and its constants with the C headers.
 #     awk -f fortran.awk HEADERS MODULE
-# HEADERS are the public headers, preprocessed as perfsage(7) says for bindings. It prints a line for each difference, and
-# for each line of the module that it can't read. Then comes "symbol NAME" for each function that the module names.
+# HEADERS are the public headers, preprocessed as perfsage(7) says for bindings. Prints a line for each difference, and for
+# each line of the module that it can't parse; then "symbol NAME" for each function that the module names.
 
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
-# Without the name: "const char *name" -> "*char", "uint64_t *out" -> "*int64"; "**": a pointer to a handle.
+# Returns a parameter's type without its name: "const char *name" -> "*char", "uint64_t *out" -> "*int64"; "**": a pointer
+# to a handle.
 function c_kind(text,   stars) {
 	while (sub(/(^|[^a-z_])(const|struct)[ \t]+/, " ", text)) { }
 	stars = gsub(/\*/, " ", text)
@@ -32,7 +33,7 @@ function c_members(text,   n, each, i) {
 	n = split(text, each, ";")
 	for (i = 1; i < n; i++) c_value = c_value " " c_kind(each[i])
 }
-# Enumerators without a number follow the one before.
+# An enumerator without a number has the previous one's number plus 1.
 function c_enum(text,   n, each, i, pair, value) {
 	sub(/^[^{]*\{/, "", text); sub(/\}.*/, "", text)
 	n = split(text, each, ","); value = -1
@@ -98,7 +99,7 @@ function compare(symbol,   n, ours, theirs, i) {
 		print symbol ": " split(in_module[symbol], ours, " ") - 1 " arguments, in C " n - 1
 		return
 	}
-	# A type(c_ptr) by value is any pointer, but not the first argument of a constructor.
+	# A type(c_ptr) by value matches any pointer, but not the first argument of a constructor.
 	for (i = 1; i <= n; i++)
 		if (ours[i] != theirs[i] && !(ours[i] == "*" && (theirs[i] ~ /^\*/ && theirs[i] != "**" || i > 2)))
 			print symbol ": " (i == 1 ? "the result" : "argument " i - 1) " is " ours[i] ", in C " theirs[i]
@@ -148,7 +149,7 @@ END {
 		else if (constant[name] != enumerator[name]) print name " is " constant[name] ", in C " enumerator[name]
 		prefix[substr(name, 1, match(name, /^PS_(E|STATUS_|ATTRIBUTION_|ATTRIBUTE_|VALUE_|COMPONENT_|SHARE_|FORMAT_)/) ? RLENGTH : 0)]
 	}
-	# An enumeration is there as a whole.
+	# If the module has one enumerator of an enumeration, it must have all.
 	for (name in enumerator)
 		for (start in prefix)
 			if (start != "" && index(name, start) == 1 && name !~ /^PS_EXPORT_/ && !(name in constant))

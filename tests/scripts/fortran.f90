@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! What check-fortran runs: calls of the module with known results. Each check prints "ok" or "not ok" and what must hold.
+! Run by check-fortran: calls of the module with known results. Each check prints "ok" or "not ok" and what must hold.
 program check_module
   use, intrinsic :: iso_fortran_env, only: output_unit
   use perfsage
@@ -30,7 +30,7 @@ program check_module
       import
     end function
   end interface
-  ! More faults than this, beside those of the pages, would be an error: the program and its stack have some.
+  ! Page faults that the program and its stack may have besides those of the pages; more would be an error.
   integer(c_long_long), parameter :: pages = 1000, others = 16
   character(*), parameter :: event = 'page-faults'
   integer(c_int), parameter :: protect_read_write = 3, map_private_anonymous = 34, advice_no_huge_page = 15
@@ -164,7 +164,7 @@ contains
 
     set = new_set()
     reading = empty_value()
-    ! Once without a look, so that all pages of the program are there.
+    ! Run once before measuring, so that all pages of the program are in memory.
     call touch_pages(1_c_long_long)
     code = ps_eventset_set_attribution(set, PS_ATTRIBUTE_AUTO)
     call judge('a set starts', ps_start(set) == PS_OK)
@@ -204,7 +204,7 @@ contains
     code = ps_eventset_destroy(set)
   end subroutine
 
-  ! Each thread counts with a set of its own, and has errors of its own.
+  ! Each thread counts with its own set, and has its own errors.
   subroutine check_team()
     type(c_ptr) :: model, team_topology
     type(ps_value) :: total

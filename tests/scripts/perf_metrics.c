@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts for perf stat on a machine without a PMU: perf_metrics.py compiles this, and preloads it.
+ * Makes up counts for perf stat on a machine without a PMU: perf_metrics.py compiles and preloads
+ * it.
  *
- * Every event that is not a software event is opened as the software event that counts nothing. A
- * read then gives a made-up count, and enabled and running times that are equal. MADE_UP in the
- * environment is the round: each has other counts, and from the third one on some are 0.
+ * Every event that isn't a software event is opened as the dummy software event. A read then gives
+ * a made-up count, and equal enabled and running times. The environment variable MADE_UP is the
+ * number of the round: counts differ in each round, and from the third round on some are 0.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +29,7 @@ enum {
 
 typedef long system_call(long number, ...);
 
-/* By file descriptor. The id tells whether the descriptor was closed and used again. */
+/* Indexed by file descriptor. The id shows whether the descriptor was closed and used again. */
 static struct made_up {
 	uint64_t id, count;
 	bool is_group;
@@ -49,7 +50,7 @@ static uint64_t mix(uint64_t hash, uint64_t number)
 	return hash ^ hash >> 29;
 }
 
-/* perf shows six digits behind the point: large counts leave enough digits of a rate. */
+/* Returns a large count, because perf shows only six decimals, and a rate needs enough digits. */
 static uint64_t count_of(const struct perf_event_attr *attr)
 {
 	const char *text = getenv("MADE_UP");
@@ -78,7 +79,7 @@ static int event_open(const struct perf_event_attr *attr, long pid, long cpu, lo
 	if (fd < 0 || fd >= EVENTS)
 		return fd;
 	events[fd] = (struct made_up){.count = count_of(attr)};
-	/* perf stat reads in these two forms; fill() knows no other one. */
+	/* perf stat uses these two read formats; fill() supports no other. */
 	events[fd].is_group = attr->read_format == (TIMES | GROUP);
 	if (events[fd].is_group || (attr->read_format | PERF_FORMAT_ID) == (TIMES | PERF_FORMAT_ID))
 		ioctl(fd, PERF_EVENT_IOC_ID, &events[fd].id);
@@ -108,7 +109,7 @@ static void fill_times(uint64_t times[2])
 	times[0] = times[1] = times[0] ? times[0] : 1;
 }
 
-/* A member of a group that is a software event keeps its count. */
+/* Replaces a member's count, unless it is a software event. */
 static void fill_member(uint64_t member[2])
 {
 	for (size_t index = 0; index < EVENTS; index++) {
@@ -117,7 +118,7 @@ static void fill_member(uint64_t member[2])
 	}
 }
 
-/* The words: a count or the number of members, two times, and a count and an id for each member. */
+/* words: a count or the number of members, two times, and a count and an id for each member. */
 static void fill(const struct made_up *event, uint64_t *words)
 {
 	fill_times(words + 1);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds formulas against perf stat -M: run by hand, as root, on any x86 machine with perf.
+"""Compares formulas with perf stat -M. Run by hand, as root, on any x86 machine with perf.
 
 usage: tests/scripts/perf_metrics.py libperfsage.so FOLDER [MACHINE...]
 
@@ -28,12 +28,12 @@ import formulas
 DEVICES = "/sys/bus/event_source/devices"
 SMT = "/sys/devices/system/cpu/smt/active"
 CLONE_NEWNS = 0x20000
-WORKERS = 4 * os.cpu_count()  # perf waits more than it computes
+WORKERS = 4 * os.cpu_count()  # perf mostly waits
 
-# The options of perf stat, and whether SMT is on; perf_metrics.c has zeros from the third round on.
+# For each round: options of perf stat, and whether SMT is on. perf_metrics.c has zeros from the third round on.
 ROUNDS = [([], False), (["-a"], True), (["-a"], False), ([], True)]
 
-# A metric's outcome is the first of these that it has in any round.
+# A metric's outcome is the first of these that occurs in any of its rounds.
 OUTCOMES = {"differs": "differ", "same": "are the same", "no number": "have no number, as a divisor is 0 in each round",
             "unknown": "need a number of the machine that the library doesn't know",
             "mixed": "are of two kinds of cores, whose formulas perf mixes", "other": "are not in perf's tables, or differ there",
@@ -47,7 +47,7 @@ CORE_EVENTS = {"slots": "event=0x00,umask=0x4", "topdown-retiring": "event=0x00,
                "topdown-be-bound": "event=0x00,umask=0x83", "topdown-heavy-ops": "event=0x00,umask=0x84",
                "topdown-br-mispredict": "event=0x00,umask=0x85", "topdown-fetch-lat": "event=0x00,umask=0x86",
                "topdown-mem-bound": "event=0x00,umask=0x87"}
-# Masks are as wide as those of the widest uncore PMU; where the filters are doesn't matter.
+# Masks are as wide as those of the widest uncore PMU; the filters' positions don't matter.
 UNCORE_FORMAT = {**FORMAT, "umask": "config:8-15,32-55", "thresh": "config:24-31", "occ_sel": "config:14-15",
                  "filter_nid": "config1:0-7", "filter_opc": "config1:20-28", "filter_tid": "config1:0-7",
                  "filter_state": "config1:18-22", "filter_band0": "config1:0-7", "ch_mask": "config1:0-7",
@@ -150,10 +150,10 @@ class Shown:
         self.is_mixed = "events in group from different hybrid PMUs" in text
         for count, event in re.findall(r'"counter-value" : "([\d.]+)".*?"event" : "([^"]*)"', text):
             event = event.lower()
-            # perf cuts the fraction of a scaled count, and divides by the scale; times are in seconds.
+            # perf truncates a scaled count, and divides it by the scale; times are in seconds.
             self.counts[event] = math.floor(float(count)) / machine.scales.get(event, 1)
             self.counts[event] *= 1e-9 if event.endswith("_time") else 1
-            # How many PMUs count it.
+            # The number of PMUs that count the event.
             self.counts[f"source_count({event})"] = 1.0
         for value, name in re.findall(r'"metric-value" : (\S+), "metric-unit" : "([^"]*)"', text):
             self.values[name].append(float(value))
@@ -204,7 +204,7 @@ def compare(library, machine, shown, name):
     ours = [value * scale_of(entry)[0] for value, entry in zip(ours, entries)]
     if any(event.startswith("#") for event in missing):
         return "unknown", missing
-    # perf takes the first metric of a name, whichever kind of core has it.
+    # perf uses the first metric with a name, of any kind of core.
     if missing and not machine.units.isdisjoint(CORES):
         return "mixed", None
     if missing or len(ours) != len(theirs) or not all(map(is_same, sorted(ours, key=order), sorted(theirs, key=order))):
@@ -276,7 +276,7 @@ def outcomes_of(library, perf, machine, cpuid, numbers):
     listed = perf.run(cpuid, ["list", "--details", "metrics"])
     outcomes = {}
     for name, entries in machine.metrics.items():
-        # perf lists no metrics of an event.
+        # perf doesn't list metrics that belong to an event.
         is_there = all("EventName" in entry or f"[{entry['MetricExpr']}]" in listed for entry in entries.values())
         outcomes[name] = set() if is_there else {"other"}
     numbers = numbers | tick_hz_of(perf, machine, cpuid)

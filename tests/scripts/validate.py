@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds JSON files against a schema: validate.py SCHEMA FILE... Knows what share/*.schema.json use of JSON
-Schema, and refuses a schema that uses more. A second look is at what a schema can't say: that each total is the sum of
-the Threads below it, and each region's inclusive count the sum of the paths below it. Prints a line for each complaint."""
+"""Checks JSON files against a schema: validate.py SCHEMA FILE... Supports the features of JSON Schema that
+share/*.schema.json use, and refuses a schema with others. Also checks what a schema can't express: that each total is the
+sum of the Threads below it, and each region's inclusive count the sum of the paths below it. Prints a line for each error."""
 import json
 import sys
 
@@ -101,7 +101,7 @@ def check_paths(document):
         if path["visits_counted"] > path["visits"]:
             yield f"{path['path']}: more visits were counted than there were"
         times = path["times"]
-        # Where no visit was counted, the time is that of the path around.
+        # If no visit was counted, the time belongs to the parent path.
         wall_ns = [p["times"]["wall_ns"] or 0 for p in below]
         if times["wall_ns"] is not None and sum(wall_ns) != times["wall_ns"] + times["inside_ns"]:
             yield f"{path['path']}: the times of the paths below differ from inside_ns"
