@@ -93,7 +93,7 @@ static const struct action {
 
 #define ACTIONS (sizeof actions / sizeof actions[0])
 
-/* The other options are for all actions. */
+/* Actions that accept an option. Options that aren't listed are for all actions. */
 static const struct {
 	int key;
 	unsigned actions;
@@ -180,7 +180,7 @@ static int log_take_option(struct tool_log_options *options, int key, const char
 	}
 }
 
-/* Options may stand before and behind the file. TOOL_OPTIONS_END if all is well. */
+/* Reads options before and after the file. Returns TOOL_OPTIONS_END if all are valid. */
 static int read_options(struct tool_log_options *options, const struct action *action, int argc,
                         char **argv)
 {

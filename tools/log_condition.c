@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conditions of --where: what the fields of a log's records must say. */
+/* The conditions of --where on the fields of a log's records. */
 #include "base/decimal.h"
 #include "base/os.h"
 #include "tools/command.h"
@@ -74,8 +74,8 @@ int tool_log_add_condition(struct tool_log_options *options, const char *text)
 	return 0;
 }
 
-/* A field has a double, so the number's nearest one is equal to it; but none is equal to a number
- * beyond all doubles, or to one that they would make 0. */
+/* Returns the double that is nearest to the number, because a field has doubles. A number that
+ * would become infinite or 0 stays as it is: no field equals it. */
 static long double nearest_of_field(long double number)
 {
 	double nearest = (double)number;
@@ -84,7 +84,8 @@ static long double nearest_of_field(long double number)
 	return is_beyond ? number : (long double)nearest;
 }
 
-/* Numbers are compared as numbers, all else as text. A field that was never set meets none. */
+/* True if a field's value meets the condition. Numbers are compared as numbers, other values as
+ * text. A field that was never set meets no condition. */
 bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps_log_value *value)
 {
 	bool is_integer = value->kind == PS_LOG_INTEGER;

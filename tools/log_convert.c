@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log convert: a trace of the records, for viewers: a track for each task, with the
- * records as slices and the counts as counters, and the same for each hardware thread that a task
- * was on. */
+/* perfsage log convert: writes a trace of the records for viewers. Each task has a track with the
+ * records as slices, and tracks with the counts as counters; so has each hardware thread that a
+ * task ran on. */
 #include "base/os.h"
 #include "tools/command.h"
 #include "tools/log_tracks.h"
@@ -16,7 +16,7 @@
 #define KNOWN_BYTES    48
 #define STEP_BYTES     (2 * PS_LOG_TEXT_BYTES + sizeof " to ")
 
-/* When the record's points were taken, in order. */
+/* The record's points, sorted by the time when they were taken. */
 struct moments {
 	unsigned points[PS_LOG_MOST_POINTS + 2];
 	size_t count;
@@ -30,11 +30,12 @@ struct convert {
 	struct moments moments;
 	struct ps__trace_argument *arguments; /* the fields, and a count for each event */
 	size_t field_count, argument_count;
-	char (*known)[KNOWN_BYTES]; /* counts that are no plain numbers, as text */
+	char (*known)[KNOWN_BYTES]; /* values that aren't plain counts, as text */
 	struct ps_value *values;
-	uint64_t without;     /* records that have no such points */
-	uint64_t overlapping; /* intervals that begin before the end of the one before */
-	bool has_complained;  /* an event has no count by hardware thread: complained about once */
+	uint64_t without;     /* number of records without these points */
+	uint64_t overlapping; /* number of intervals that begin before the previous one's end */
+	bool has_complained;  /* the complaint about events without counts by hardware thread was
+	                       * printed */
 };
 
 static void add_moment(struct convert *convert, unsigned point)
@@ -49,7 +50,7 @@ static void add_moment(struct convert *convert, unsigned point)
 	moments->points[at] = point;
 }
 
-/* All points that were taken for the record; or those of the interval that was asked for. */
+/* Finds all points that were taken for the record, or only those of the chosen interval. */
 static void find_moments(struct convert *convert, const struct ps_log_record *record)
 {
 	struct tool_log *log = convert->log;
@@ -103,7 +104,8 @@ static void write_known(const struct ps_value *value, const struct ps__look *loo
 	ps__buffer_clear(&text);
 }
 
-/* Behind the fields. A number is a count; what is none says so: "~42". */
+/* Adds counts after the fields. A plain count is a number; any other value is text with its sign:
+ * "~42". */
 static void convert_add_counts(struct convert *convert)
 {
 	const struct tool_log *log = convert->log;
@@ -137,7 +139,7 @@ static void convert_add_counts(struct convert *convert)
 	    (struct ps__trace_argument){.name = "attribution", .kind = PS__TRACE_TEXT, .text = how};
 }
 
-/* 1; 0 if there is nothing of the component; -1 after a complaint. */
+/* Returns 1; 0 if there is nothing on the component; -1 after a complaint. */
 static int convert_read_counts(struct convert *convert, unsigned from, unsigned to,
                                struct ps_component *component)
 {
@@ -157,7 +159,7 @@ static int convert_read_counts(struct convert *convert, unsigned from, unsigned 
 	return 1;
 }
 
-/* Its counters ran, or counted without times. */
+/* True if a counter ran, or counted without times. */
 static bool convert_has_counts(const struct convert *convert)
 {
 	for (size_t event = 0; event < convert->log->events.count; event++) {
@@ -196,7 +198,7 @@ static void name_step(const struct convert *convert, unsigned from, unsigned to,
 	         ps_log_point_name(log->reader, log->view.stream, to & ~PS_LOG_PREVIOUS));
 }
 
-/* Between two of three or more points: a slice inside of that of the record. */
+/* Begins a slice for the step between two points, inside the record's slice. */
 static int begin_step(struct convert *convert, uint64_t track, size_t at)
 {
 	const struct moments *moments = &convert->moments;
@@ -213,7 +215,7 @@ static int begin_step(struct convert *convert, uint64_t track, size_t at)
 	return 0;
 }
 
-/* Totals, which go on where records are missing. */
+/* Sets the counters to the totals, which are right even after missing records. */
 static int convert_count(struct convert *convert, struct tool_branch *branch, unsigned point)
 {
 	uint64_t time_ns = ps_log_time(convert->log->reader, point);
@@ -224,7 +226,7 @@ static int convert_count(struct convert *convert, struct tool_branch *branch, un
 	return found < 0 ? -1 : 0;
 }
 
-/* The record on one track. Returns -1 after a complaint. */
+/* Puts the record on one track. Returns -1 after a complaint. */
 static int put_branch(struct convert *convert, struct tool_branch *branch, const char *type)
 {
 	const struct moments *moments = &convert->moments;
@@ -235,7 +237,7 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 
 	if (found < 0)
 		return -1;
-	/* The task was elsewhere meanwhile. */
+	/* The task was elsewhere during the record. */
 	if (component_of(branch) && (!found || !convert_has_counts(convert)))
 		return 0;
 	convert->argument_count = convert->field_count;
@@ -291,13 +293,13 @@ static int convert_put_record(struct tool_log *log, const struct ps_log_record *
 	struct tool_stream_tracks *tracks = tool_tracks_of(&convert->tracks, record->stream);
 	if (!tracks)
 		return -1;
-	/* Slices of one track can be inside of each other, but not cross. */
+	/* Slices of one track may be nested, but must not overlap. */
 	if (ps_log_time(log->reader, moments->points[0]) < tracks->all.last_ns) {
 		convert->overlapping++;
 		return 0;
 	}
 	tracks->all.last_ns = ps_log_time(log->reader, moments->points[moments->count - 1]);
-	/* A failure to write is told when the file is closed. */
+	/* A failed write is reported when the file is closed. */
 	int result = put_branches(convert, record, tracks);
 	return result == 0 ? tool_trace_flush(&convert->file) : result;
 }
@@ -325,8 +327,8 @@ static void complain_left_out(const struct convert *convert)
 		              convert->overlapping);
 }
 
-/* A trace can't say that records are missing; an empty one would pass for that of a log without
- * records. -1 after a complaint. */
+/* Puts all records into the trace. If all are lost, fails, because an empty trace would look like
+ * that of an empty log. Returns -1 after a complaint. */
 static int convert_put_records(struct convert *convert)
 {
 	struct tool_log *log = convert->log;
@@ -342,7 +344,7 @@ static int convert_put_records(struct convert *convert)
 	return 0;
 }
 
-/* The trace would take the place of the log, and the records would be gone. */
+/* True if output and log are the same file: the trace would destroy the log. */
 static bool replaces_log(const struct tool_log_options *options)
 {
 	struct stat log, output;

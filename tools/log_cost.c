@@ -21,21 +21,21 @@
 #define FOOTER_INDENT 18
 #define ROUNDING      1e-12
 
-/* Rows of work and what they cost. */
+/* Rows with the work and its cost. */
 struct rows {
 	double *work, *cost;
 	size_t count, work_room, cost_room;
 	size_t columns;
-	size_t unknown;       /* intervals whose work or cost isn't known */
-	struct ps__look look; /* of the cost */
-	/* The label of the counts; its number is none of them */
+	size_t unknown;       /* number of intervals whose work or cost is unknown */
+	struct ps__look look; /* notation of the cost */
+	/* How the counts are known together; its value isn't used */
 	struct ps_value weakest;
 	size_t merged;
 	struct ps__known known;
 };
 
 struct result {
-	struct ps_unit_cost *costs; /* of each kind of work; then the constant */
+	struct ps_unit_cost *costs; /* for each kind of work; then the constant */
 	struct ps_unit_cost_fit fit;
 };
 
@@ -58,8 +58,8 @@ static bool read_work(const struct tool_log *log, double *out)
 	return true;
 }
 
-/* A cost is as well known as the least known of its counts. Their sum may be beyond 64 bits, and no
- * cost is therefore. */
+/* Notes how a value is known: a cost is known as well as the weakest count. The values are left
+ * out, because their sum may exceed 64 bits although no cost does. */
 static void rows_note(struct rows *rows, const struct ps_value *value)
 {
 	const struct ps_value how = {
@@ -89,7 +89,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 		rows->cost = cost;
 	if (!work || !cost)
 		return cost_complain_memory();
-	/* The least that it can be is no measurement. */
+	/* A lower bound is no measurement. */
 	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
 	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
 		rows->unknown++;
@@ -100,7 +100,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	return 0;
 }
 
-/* The library knows work by its number alone. */
+/* Adds the names: the library knows columns of work only by their numbers. */
 static void complain_work(const struct tool_log *log, const char *detail)
 {
 	struct ps__buffer names = {0};
@@ -112,7 +112,7 @@ static void complain_work(const struct tool_log *log, const char *detail)
 	ps__buffer_clear(&names);
 }
 
-/* Columns that the rows don't tell apart have no value: they are named. */
+/* Names the columns that have no value, because the rows can't distinguish them. */
 static void complain_columns(const struct tool_log *log, const struct result *result)
 {
 	struct ps__buffer names = {0};
@@ -190,7 +190,8 @@ static void cost_put_json(const struct tool_log *log, const struct rows *rows,
 	ps__json_close(&json, '}');
 }
 
-/* Three digits of a small number: a unit of work may be a byte. Less than `least` is rounding. */
+/* Adds a number; a small one with three significant digits, because a unit of work may be a byte. A
+ * number below `least` is a rounding error, and shown as 0. */
 static void add_shown(struct ps__buffer *text, double number, double least, const char *before,
                       const char *behind)
 {
@@ -206,7 +207,7 @@ static void add_shown(struct ps__buffer *text, double number, double least, cons
 	ps__buffer_add(text, "%s", behind);
 }
 
-/* A number that was made of the counts is marked as they are. */
+/* Adds a number that was computed from the counts, with their marks. */
 static void add_marked(struct ps__buffer *text, const struct rows *rows, double number,
                        double least)
 {
@@ -226,7 +227,7 @@ static void cost_set_cell(struct ps__grid *grid, size_t row, size_t column, stru
 	ps__buffer_restart(text);
 }
 
-/* Costs that are less than this beside the largest one are rounding. */
+/* Returns the limit for costs: smaller ones are rounding errors of the largest cost. */
 static double least_cost(const struct rows *rows, const struct result *result)
 {
 	double most = isnan(result->fit.constant.value) ? 0 : fabs(result->fit.constant.value);

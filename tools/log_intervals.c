@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log intervals: what was counted between two points, in all records together. */
+/* perfsage log intervals: counts between two points, over all records. */
 #include "tools/log_intervals.h"
 
 #include "base/os.h"
@@ -19,7 +19,8 @@ static void intervals_put_one(struct interval_output *output, struct interval_ro
 		put(output, &row);
 }
 
-/* The largest sums first; components without one last; equal ones in the tree's order. */
+/* Sorts by sum, largest first; components without a sum come last; equal ones in the tree's
+ * order. */
 static int compare_places(const void *one, const void *other)
 {
 	const struct interval_place *a = one, *b = other;
@@ -31,8 +32,8 @@ static int compare_places(const void *one, const void *other)
 	return (a->component > b->component) - (a->component < b->component);
 }
 
-/* The components that the group has an interval of: all in the tree's order, or the largest.
- * Returns how many there are. */
+/* Finds the components that have an interval of the group, in the tree's order, or sorted if not
+ * all are shown. Returns their number. */
 static size_t find_places(struct interval_output *output, const struct tool_log_group *group)
 {
 	const struct tool_log_groups *all = &output->groups;

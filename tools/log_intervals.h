@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log intervals inside: log_intervals.c makes the rows, log_intervals_text.c shows
- * them as text, log_intervals_export.c as CSV and JSON. */
+/* Shared by the files of perfsage log intervals: log_intervals.c makes the rows;
+ * log_intervals_text.c shows them as text, log_intervals_export.c as CSV and JSON. */
 #ifndef PS_TOOLS_LOG_INTERVALS_H
 #define PS_TOOLS_LOG_INTERVALS_H
 
@@ -12,14 +12,14 @@
 /* A row of the output. */
 struct interval_row {
 	const struct tool_log_group *group;
-	const struct ps_component *component; /* NULL: all */
-	const char *event;                    /* NULL: the time */
-	struct ps__look look;                 /* of the event, or of the time */
+	const struct ps_component *component; /* NULL: all components */
+	const char *event;                    /* NULL: the row has the time */
+	struct ps__look look;                 /* notation of the event or the time */
 	struct tool_log_sum *sum;
-	struct tool_log_statistics statistics; /* if the sum has a number */
+	struct tool_log_statistics statistics; /* valid if the sum has a number */
 };
 
-/* A component of a group, to be sorted by what the first event counted there. */
+/* A component of a group; sorted by the first event's count there. */
 struct interval_place {
 	size_t component;
 	bool is_known;
@@ -32,9 +32,10 @@ struct interval_output {
 	struct ps__buffer text;
 	struct tool_screen screen;
 	struct ps__grid grid;
-	size_t at; /* the next row of the grid */
+	size_t at; /* index of the grid's next row */
 	struct interval_place *places;
-	/* Groups, and components of each, that are shown; how many one of the groups lacks at most
+	/* Numbers of groups, and of components of each, that are shown; the largest number of
+	 * components left out in any group
 	 */
 	size_t most_groups, most_components, left_out;
 	struct ps__json json;
@@ -44,7 +45,7 @@ typedef void interval_put(struct interval_output *output, const struct interval_
 
 interval_put log_intervals_put_text, log_intervals_put_histogram, log_intervals_put_csv,
     log_intervals_put_json;
-/* Chooses how much is shown. -1 after a complaint. */
+/* Chooses how many rows are shown. Returns -1 after a complaint. */
 int log_intervals_begin_text(struct interval_output *output);
 void log_intervals_end_text(struct interval_output *output);
 void log_intervals_begin_json(struct interval_output *output);

@@ -10,9 +10,7 @@ static const char *unit_of(const struct interval_row *row)
 	return *row->look.unit ? row->look.unit : "count";
 }
 
-/* CSV */
-
-/* In the event's unit. */
+/* Adds a number in the event's unit. */
 static void add_csv_number(struct ps__buffer *text, const struct interval_row *row,
                            long long number)
 {
@@ -55,7 +53,7 @@ void log_intervals_put_csv(struct interval_output *output, const struct interval
 		put_csv_numbers(text, row);
 	else
 		ps__buffer_add(text, ",,,,,,,,,,");
-	/* An empty text is a group, too. */
+	/* Distinguishes the group of empty texts from the records without the field. */
 	ps__csv_add_field(text, !output->log->options.group ? ""
 	                        : row->group->is_set        ? "yes"
 	                                                    : "no");
@@ -63,9 +61,7 @@ void log_intervals_put_csv(struct interval_output *output, const struct interval
 	ps__buffer_add(text, "\n");
 }
 
-/* JSON */
-
-/* In the event's unit. */
+/* Adds a number in the event's unit. */
 static void add_json_number(struct ps__json *json, const struct interval_row *row, const char *key,
                             long long number)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log intervals as text: a table, of which a terminal gets so many rows, and histograms.
- */
+/* perfsage log intervals as text: a table, which is limited on a terminal, and histograms. */
 #include "tools/log_intervals.h"
 
 #include "output/label.h"
@@ -28,7 +27,7 @@ static void add_what(struct ps__buffer *buffer, const struct interval_row *row)
 
 enum {
 	COLUMN_WHAT,
-	COLUMN_SUM, /* a narrow screen has this one alone */
+	COLUMN_SUM, /* the only column on a narrow screen */
 	COLUMN_MEAN,
 	COLUMN_COUNT,
 	COLUMN_UNKNOWN,
@@ -95,7 +94,7 @@ static void add_mean(struct ps__buffer *text, const struct interval_row *row)
 	ps__buffer_add(text, "%s", ps__known_mark(total->status, total->flags, &row->look));
 }
 
-/* A number of one interval is as well known as the least known one. */
+/* Shows the numbers of single intervals with the sign of the weakest one. */
 static void put_counts(struct interval_output *output, const struct interval_row *row,
                        struct ps__buffer *text)
 {
@@ -116,7 +115,7 @@ static void put_counts(struct interval_output *output, const struct interval_row
 	}
 }
 
-/* A line of its own for the group's name, which is cut where it would take the numbers' room. */
+/* Adds a line with the group's name, cut to leave room for the numbers. */
 static void put_group_name(struct interval_output *output, const struct tool_log_group *group,
                            struct ps__buffer *text)
 {
@@ -181,7 +180,7 @@ static void put_headings(struct interval_output *output)
 	output->at = 1;
 }
 
-/* Where a bin begins, in the event's unit. */
+/* Adds the beginning of a bin, in the event's unit. */
 static void add_bin(struct ps__buffer *text, const struct interval_row *row, size_t bin)
 {
 	uint64_t from = UINT64_C(1) << (bin - 1);
@@ -228,7 +227,7 @@ static void add_point(struct ps__buffer *buffer, const struct tool_log_point *po
 	tool_put(buffer, point->name ? point->name : otherwise);
 }
 
-/* As many as --rows says, or as a terminal should get: at least one component of one group. */
+/* Limits the rows to --rows or the terminal's limit, but to at least one component of one group. */
 static void limit_rows(struct interval_output *output)
 {
 	const struct tool_log_groups *all = &output->groups;
@@ -261,7 +260,7 @@ static void add_components(struct interval_output *output, struct ps__buffer *li
 	ps__buffer_add(line, ": --rows shows more, --csv and --json all");
 }
 
-/* So many groups and components aren't shown. */
+/* Adds how many groups and components aren't shown. */
 static void put_left_out(struct interval_output *output)
 {
 	size_t groups = output->groups.count - output->most_groups;

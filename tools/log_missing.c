@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells what a log lacks: numbers of a part of the records must not pass for those of all. */
+/* Reports what a log lacks: the numbers of some records must not look like those of all. */
 #include "output/json_writer.h"
 #include "snapshot/reader.h"
 #include "tools/command.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* The sum of all streams. */
+/* Sums over all streams. */
 struct amounts {
 	uint64_t records, missing, dropped;
 };
@@ -41,7 +41,7 @@ bool tool_log_has_lost_all(const struct tool_log *log)
 	                                ps_log_end(log->reader) == PS_LOG_END_CUT);
 }
 
-/* Not all rings that are full have lost records, but no one can tell. */
+/* Reports that a full ring may have lost records; whether it has is unknown. */
 static void complain_ring(const struct tool_log *log, uint64_t dropped)
 {
 	const char *path = log->options.path;
@@ -88,7 +88,7 @@ void tool_log_complain_missing(const struct tool_log *log)
 		              path);
 }
 
-/* NULL: an older perfsage left no note of it. */
+/* NULL: the log was written by an older perfsage, which doesn't note it. */
 static const char *missing_end(const struct tool_log *log)
 {
 	static const char *const ends[] = {

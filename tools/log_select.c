@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses records of a log, and intervals between their points. */
+/* Selects records of a log, and intervals between their points. */
 #include "base/os.h"
 #include "base/vector.h"
 #include "output/number.h"
@@ -42,7 +42,7 @@ static void add_names(struct ps__buffer *text, const struct ps_log_reader *reade
 		ps__buffer_add(text, "%s'%s'", index ? ", " : "", each);
 }
 
-/* The remedy is the names that there are. */
+/* Complains about an unknown name, and lists the known names. */
 static int complain_name(const struct ps_log_reader *reader, size_t stream, const char *what,
                          const char *name,
                          const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
@@ -84,7 +84,8 @@ static int view_field(const struct tool_log *log, size_t stream, const char *nam
 	return 0;
 }
 
-/* The field with the longest name that the condition begins with: a name may have a = in it. */
+/* Finds the field with the longest name at the beginning of the condition: a name may contain
+ * '='. */
 static ptrdiff_t select_find_field(const struct tool_log *log, size_t stream,
                                    struct tool_log_condition *condition)
 {
@@ -173,7 +174,7 @@ static size_t select_find_event(const struct tool_log *log, size_t stream, const
 	return (size_t)find_name(log->reader, stream, name, ps_log_event_name);
 }
 
-/* A name that no chosen stream has is a mistake. */
+/* Complains about a name that no chosen stream has. */
 static int check_events(const struct tool_log *log)
 {
 	for (size_t index = 0; index < log->options.events.count; index++) {
@@ -187,7 +188,7 @@ static int check_events(const struct tool_log *log)
 	return 0;
 }
 
-/* All events of the chosen streams, each once. */
+/* Adds the stream's events that aren't in the list yet. */
 static int select_add_events(struct tool_log *log, size_t stream)
 {
 	const char *name;
@@ -209,7 +210,7 @@ static int select_add_events(struct tool_log *log, size_t stream)
 	return 0;
 }
 
-/* Intervals of several types can't be compared. */
+/* Complains if the streams have several types, whose intervals can't be compared. */
 static int check_types(struct tool_log *log)
 {
 	struct ps_log_info info = {.size = sizeof info}, first = {.size = sizeof first};
@@ -367,7 +368,7 @@ int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
 	unsigned to = view->to & ~PS_LOG_PREVIOUS;
 	uint32_t taken = view->to & PS_LOG_PREVIOUS ? view->taken_before : record->points;
 
-	/* A point that is kept ended its interval in an earlier record. */
+	/* A point that was kept from an earlier record ended that record's interval. */
 	if (!(taken & UINT32_C(1) << to))
 		return 0;
 	int code = ps_log_interval(log->reader, view->from, view->to, component, log->values,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage log show: the streams of a log, and its records: each point's counts since the record's
- * first point. Points that a record keeps from an earlier one are none of its own. */
+/* perfsage log show: the streams of a log, and its records, with each point's counts since the
+ * record's first point. Points that a record keeps from an earlier one aren't shown. */
 #include "output/csv.h"
 #include "output/json_writer.h"
 #include "output/known.h"
@@ -22,10 +22,10 @@ struct show {
 	struct ps__buffer text;
 	struct ps__json json;
 	struct tool_screen screen;
-	uint64_t records, rows; /* rows: those that are printed at most; 0: all */
+	uint64_t records, rows; /* rows: most records that are printed; 0: all */
 };
 
-/* Lines of a stream or record, folded; empties them. */
+/* Adds the lines of a stream or record, wrapped, and empties them. */
 static void put_folded(struct show *show, struct ps__buffer *line)
 {
 	struct ps__wrap wrap = {.indent = TEXT_INDENT,
@@ -54,7 +54,7 @@ static void put_names(struct show *show, const char *what, const struct ps_log_r
 	ps__buffer_clear(&line);
 }
 
-/* Known once all records were read. */
+/* Adds a line for a stream. Its numbers are known only after all records have been read. */
 static void put_stream(struct show *show, const struct ps_log_reader *reader, size_t stream)
 {
 	struct ps_log_info info = {.size = sizeof info};
@@ -76,7 +76,8 @@ static void put_stream(struct show *show, const struct ps_log_reader *reader, si
 	put_names(show, "  fields  ", reader, stream, ps_log_field_name);
 }
 
-/* The point that was taken first for this record; those of one time in their order. */
+/* Returns the point that was taken first for this record; of several at one time, the first in
+ * order. */
 static unsigned first_of(const struct tool_log *log, const struct ps_log_record *record)
 {
 	unsigned first = 0;
@@ -93,7 +94,7 @@ static unsigned first_of(const struct tool_log *log, const struct ps_log_record 
 	return first;
 }
 
-/* The time and the counts since the record's first point. */
+/* Adds the time and the counts since the record's first point. */
 static void put_point(struct tool_log *log, struct ps__buffer *text, unsigned point, unsigned first)
 {
 	uint64_t time_ns = ps_log_time(log->reader, point) - ps_log_time(log->reader, first);
@@ -145,8 +146,8 @@ static void put_text_record(struct tool_log *log, struct show *show,
 	ps__buffer_clear(text);
 }
 
-/* NaN and infinity are no numbers of JSON, and null is a field that was never set: they are the
- * strings that the text and the groups of intervals have. */
+/* Adds a number. JSON has no NaN and infinity, and null means that the field was never set, so
+ * these become strings, as in the text. */
 static void put_json_real(struct ps__json *json, const char *name, const struct ps_log_value *value)
 {
 	char shown[PS_LOG_TEXT_BYTES + 1];
@@ -214,7 +215,7 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 	ps__json_close(json, ']');
 }
 
-/* The text goes out record by record: a log may be larger than the memory. */
+/* Writes the text when there is enough of it: a log may be larger than the memory. */
 static int show_flush(struct show *show)
 {
 	if (show->text.length < 65536)

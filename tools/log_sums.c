@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field with more values is no kind of work but a measure: --where chooses ranges of it. */
+/* A field with more values than this is a measure, not a kind of work: --where can select ranges of
+ * it. */
 #define MOST_GROUPS 10000
-#define PLACES      32768u /* a power of two, of which most stay empty */
+#define PLACES      32768u /* a power of two; most places stay empty */
 
 static int groups_complain_memory(void)
 {
@@ -74,7 +75,7 @@ void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out)
 struct choice {
 	struct tool_log_groups *all;
 	unsigned types;
-	int level; /* of caches */
+	int level; /* cache level */
 };
 
 static bool is_chosen(const struct choice *choice, const struct ps_component *component)
@@ -126,7 +127,7 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	           : (tool_complain("the machine of the log has no component of that type"), -1);
 }
 
-/* Where the group stands, or is to stand. */
+/* Returns the group's place in the hash table, or the place where it belongs. */
 static uint32_t *groups_find_place(const struct tool_log_groups *all, const char *text, bool is_set)
 {
 	uint64_t hash = ps__hash_of(text);
@@ -223,7 +224,7 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 	return result;
 }
 
-/* Numbers by their size, then texts by their letters; last the records without the field. */
+/* Sorts numbers by value, then texts alphabetically; records without the field come last. */
 static int compare_groups(const void *one, const void *other)
 {
 	const struct tool_log_group *first = one, *second = other;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the tracks of a log's trace when they are needed: a track in which nothing stands is noise.
- */
+/* Makes tracks of a log's trace when they are first needed, so that no track is empty. */
 #include "tools/log_tracks.h"
 
 #include "base/os.h"
@@ -87,7 +86,8 @@ static uint64_t process_of(struct tool_tracks *tracks, size_t stream,
 	return tracks->processes[stream] = tracks->trace->format->add_track(tracks->trace, &track);
 }
 
-/* A task's first stream has the task's own track; slices of the others might cross those of it. */
+/* Returns the task's track for the stream's slices. A task's first stream uses the task's own
+ * track; other streams get tracks below it, because slices of several streams may overlap. */
 static uint64_t task_of(struct tool_tracks *tracks, size_t stream, const struct ps_log_info *info)
 {
 	uint64_t process = process_of(tracks, stream, info);
@@ -186,7 +186,7 @@ struct tool_stream_tracks *tool_tracks_of(struct tool_tracks *tracks, size_t str
 	return each;
 }
 
-/* The part of a value's status that a counter's name tells: 0 for plain counts. */
+/* Returns the kind of counter for a value, by its status and attribution; 0 for plain counts. */
 static size_t branch_kind(const struct tool_branch *branch, const struct ps_value *value)
 {
 	size_t kind = value->status == PS_STATUS_COUNTED  ? 0
@@ -227,7 +227,7 @@ void tool_tracks_count(struct tool_tracks *tracks, struct tool_branch *branch, u
 {
 	for (size_t event = 0; event < tracks->log->events.count; event++) {
 		const struct ps_value *value = &values[event];
-		/* An unknown number has no place on a counter. */
+		/* A counter can't show an unknown number. */
 		if (!ps__known_has_number(value->status))
 			continue;
 		uint64_t *track =

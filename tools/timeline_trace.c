@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of perfsage timeline: a track for each hardware thread with the tasks on it, and one
- * for each task with what it does. Holes are slices of their own. */
+ * for each task with its states. Holes are separate slices. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
@@ -12,10 +12,10 @@
 
 struct timeline_tracks {
 	uint64_t hardware;
-	uint64_t *cpus, *tasks; /* 0: not yet there */
-	uint64_t *cpu_ends;     /* up to where each CPU's track is written */
+	uint64_t *cpus, *tasks; /* 0: not made yet */
+	uint64_t *cpu_ends;     /* end of what is written on each CPU's track */
 	size_t cpu_room, task_room, end_room;
-	uint32_t *pids; /* the processes that have a track, and these */
+	uint32_t *pids; /* the processes that have a track; `processes` has their tracks */
 	uint64_t *processes;
 	size_t process_count, pid_room, process_room;
 	struct ps__trace_argument *arguments;
@@ -70,7 +70,7 @@ static uint64_t trace_add_track(struct timeline *timeline, const struct ps__trac
 	return trace->format->add_track(trace, track);
 }
 
-/* The place of an index in an array that grows; NULL after a complaint. */
+/* Returns the element of an array that grows; NULL after a complaint. */
 static uint64_t *trace_place_of(uint64_t **array, size_t *room, size_t index)
 {
 	uint64_t *grown = ps__vector_reserve(*array, *room, index + 1, room, sizeof **array);
@@ -81,7 +81,7 @@ static uint64_t *trace_place_of(uint64_t **array, size_t *room, size_t index)
 	return &grown[index];
 }
 
-/* "name 123", of letters that a viewer may show. */
+/* Writes "name 123" with characters that are safe to show. */
 static void write_name(char out[NAME_BYTES], const char *name, uint32_t number)
 {
 	struct ps__buffer text = {0};
@@ -91,7 +91,7 @@ static void write_name(char out[NAME_BYTES], const char *name, uint32_t number)
 	ps__buffer_clear(&text);
 }
 
-/* 0 after a complaint. */
+/* Returns 0 after a complaint. */
 static uint64_t track_of_cpu(struct timeline *timeline, int cpu)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
@@ -171,8 +171,9 @@ static void trace_put(struct timeline *timeline, uint64_t track, const char *nam
 	trace->format->end(trace, track, end_ns);
 }
 
-/* On the track of a CPU. In a hole, which is there already, a counter tells what a task had counted
- * and not how long it ran: the task's track has that. -1 after a complaint. */
+/* Puts a slice on a CPU's track. A slice inside a hole is left out: there a counter shows what a
+ * task counted, but not how long it ran. It is on the task's track. Returns -1 after a
+ * complaint. */
 static int trace_put_on_cpu(struct timeline *timeline, int cpu, const char *name, uint64_t begin_ns,
                             uint64_t end_ns, size_t arguments)
 {
@@ -230,7 +231,7 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span)
 	if (is_on && trace_put_on_cpu(timeline, span->cpu, name, span->begin_ns, span->end_ns,
 	                              arguments) < 0)
 		return -1;
-	/* What can't be written is told at the end. */
+	/* A failed write is reported at the end. */
 	return tool_trace_flush(&timeline->trace);
 }
 
