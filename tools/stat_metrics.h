@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The metrics that perfsage stat shows: those that -M names, or all whose events are counted. */
+/* The metrics that perfsage stat shows: those of -M, or all whose events are counted. */
 #ifndef PS_TOOLS_STAT_METRICS_H
 #define PS_TOOLS_STAT_METRICS_H
 
@@ -9,22 +9,22 @@
 
 struct stat_options;
 
-/* Replaces the names of groups by those of their metrics, and adds what the metrics need to the
- * events. -1 after a complaint. */
+/* Replaces names of groups by the names of their metrics, and adds the events that metrics need.
+ * Returns -1 after a complaint. */
 int stat_metrics_resolve(struct stat_options *options);
 
-/* The derived values that can be told of a tree. */
+/* The metrics that can be computed for a tree. */
 struct stat_metrics {
 	const struct ps_component *root;
 	bool is_for_people;
 	bool has_unknown;
-	bool lacks_name; /* for lack of memory */
+	bool lacks_name; /* memory ran out, so names are missing */
 	struct tool_names names;
 };
 
-/* The options name the metrics; none named: all, or none with --no-metrics. is_for_people: without
- * the rates of the lines below the table. has_unknown: those too that can't be told yet. -1 after a
- * complaint: some are missing. */
+/* Finds the metrics that the options name; if they name none, all metrics, or none with
+ * --no-metrics. is_for_people: leaves out the rates in the lines below the table. has_unknown:
+ * includes metrics without a value yet. Returns -1 after a complaint; some are then missing. */
 int stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                       const struct ps_component *root, bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perfsage stat --regions: the processes count themselves, by the collector that is preloaded into
- * them (collect/), and perfsage adds their reports up. perfsage itself counts their CPU time alone,
- * which takes no hardware counter from them: it tells how much of the run was heard.
+ * perfsage stat --regions: the processes count themselves by the collector (collect/), which is
+ * preloaded into them, and perfsage adds up their reports. perfsage itself counts only their CPU
+ * time, which needs no hardware counter; it shows how much of the run the reports cover.
  */
 #ifndef PS_TOOLS_STAT_REGIONS_H
 #define PS_TOOLS_STAT_REGIONS_H
@@ -16,73 +16,75 @@
 
 struct stat_output;
 
-/* The reports of a run's processes, one behind the other. */
+/* The reports of a run's processes, concatenated. */
 struct stat_region_run {
 	char *text;
 	size_t length;
-	long long number; /* of a command that is repeated; else 0 */
+	long long number; /* number of the run if the command is repeated; else 0 */
 };
 
-/* The numbers of programs and processes that were heard. */
+/* Numbers of the programs and processes that reported. */
 struct stat_heard {
-	size_t programs;  /* that began with the collector */
-	size_t processes; /* that had marks and left a report */
-	size_t reports;   /* of them: one for each start of the collector */
-	size_t flushed;   /* of these, so many are only what was written before the end */
-	size_t silent;    /* reports of processes that had marks, and left none */
+	size_t programs;  /* programs that started with the collector */
+	size_t processes; /* processes with marks that left a report */
+	size_t reports;   /* their reports: one for each start of the collector */
+	size_t flushed;   /* reports that contain only what was written before the process's end */
+	size_t silent;    /* missing reports of processes with marks */
 	bool lacks_notes; /* the journal is gone, or a process could not write to it */
-	size_t inner;     /* programs that were perfsage stat --regions themselves */
+	size_t inner;     /* programs that were themselves perfsage stat --regions */
 	double visits;
-	double cpu_s; /* of these processes; NaN: unknown */
+	double cpu_s; /* CPU time of these processes; NaN: unknown */
 };
 
 struct stat_regions {
-	char *folder;        /* of these files, and of those that processes write beside them */
-	char *reports;       /* of all processes, as they ended */
-	char *journal;       /* which programs could be heard, and which processes were */
-	const char *command; /* its first word */
-	struct ps_eventset *model; /* the processes' events */
+	char *folder;              /* has the two files below, and files that processes write */
+	char *reports;             /* reports of all processes, in the order in which they ended */
+	char *journal;             /* notes which programs had the collector, and which processes
+	                            * reported */
+	const char *command;       /* its first word */
+	struct ps_eventset *model; /* the events that processes count */
 	struct ps_topology *topology;
-	struct collect_settings settings; /* how they are shown */
-	bool shows_processes;             /* each by itself, before their sums */
+	struct collect_settings settings; /* how the reports are shown */
+	bool shows_processes;             /* each process is shown before the sum */
 	struct stat_region_run *runs;
 	size_t run_count, run_room;
-	struct stat_heard heard; /* in all of these */
-	bool lacks_region;       /* the last table is without one of settings.regions */
+	struct stat_heard heard; /* sum over all runs */
+	bool lacks_region;       /* the last table lacks one of settings.regions */
 	bool has_reports;        /* the last table has a process */
-	bool lacks_modes;        /* the journal's file system has none: all is executable */
+	bool lacks_modes;        /* the journal's file system has no modes: every file is
+	                          * executable */
 };
 
-/* Looks for the collector, and sets the environment that the command is to have. Takes over the
- * model. -1 after a complaint. */
+/* Finds the collector, and sets the environment for the command. Takes ownership of the model.
+ * Returns -1 after a complaint. */
 int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
                         struct ps_eventset *model);
 void stat_regions_destroy(struct stat_regions *regions);
 
-/* The events that perfsage itself counts: CPU time. NULL after a complaint. */
+/* Returns the events that perfsage itself counts: CPU time. NULL after a complaint. */
 struct ps_eventset *stat_regions_model(void);
 
-/* stat_reports.c: takes what the processes of a run have written; number: 0 if there is only one
- * run. -1 after a complaint. */
+/* stat_reports.c: reads what the processes of a run have written. number: 0 if there is only one
+ * run. Returns -1 after a complaint. */
 int stat_regions_take(struct stat_regions *regions, long long number);
-/* Makes the files of a run, under names of their own: a process that outlives its run doesn't write
- * to the next one's. -1 after a complaint. */
+/* Makes the files of a run, with new names, so that a process that outlives its run doesn't write
+ * into the next run's. Returns -1 after a complaint. */
 int stat_regions_begin(struct stat_regions *regions);
-/* Takes them away. */
+/* Removes the files of a run. */
 void stat_regions_drop(struct stat_regions *regions);
 /* Removes all files. */
 void stat_reports_remove(const struct stat_regions *regions);
 
-/* stat_region_sums.c: adds the table of all processes together, behind those of each if they are
- * wanted. target: what was counted. -1 after a complaint. */
+/* stat_region_sums.c: adds the table of all processes together, after those of each process if
+ * wanted. target: describes what was counted. Returns -1 after a complaint. */
 int stat_regions_add_reports(struct stat_regions *regions, const char *target,
                              struct ps__buffer *out);
 
-/* Had processes marks, and is no report of them shown? Then it complains. */
+/* Returns true, after a complaint, if processes had marks, but none of their reports is shown. */
 bool stat_regions_lost_all(const struct stat_regions *regions);
 
-/* Says why nothing was heard, or how much of the CPU time was; that is of all runs, NaN if it isn't
- * known. */
+/* Explains why no process reported, or which part of the CPU time the reports cover. cpu_s: CPU
+ * time of all runs; NaN: unknown. */
 void stat_regions_describe(const struct stat_regions *regions, double cpu_s,
                            struct ps__buffer *out);
 

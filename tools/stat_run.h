@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A call of perfsage stat, its runs, and the waiting in them: what stat.c and stat_wait.c share. */
+/* Shared by stat.c and stat_wait.c: a call of perfsage stat, its runs, and the waiting in them. */
 #ifndef PS_TOOLS_STAT_RUN_H
 #define PS_TOOLS_STAT_RUN_H
 
@@ -20,7 +20,7 @@ struct session {
 	struct stat_aggregate aggregate; /* of intervals or repetitions */
 	bool has_aggregate;
 	bool has_shown_uncounted;
-	struct stat_runs runs; /* how repetitions ended */
+	struct stat_runs runs; /* how the repetitions ended */
 };
 
 /* One run. */
@@ -28,42 +28,42 @@ struct run {
 	struct session *session;
 	struct stat_count count;
 	uint64_t started_ns;
-	uint64_t taken_ns; /* when the last interval ended */
-	uint64_t tick_ns;  /* when this one does; 0: none */
-	uint64_t limit_ns; /* of --timeout; 0: none */
-	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
-	/* When the records of tasks and programs are taken next; 0: there are none */
+	uint64_t taken_ns; /* end of the last interval */
+	uint64_t tick_ns;  /* end of the current interval; 0: none */
+	uint64_t limit_ns; /* end by --timeout; 0: none */
+	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: never */
+	/* When the records of tasks and programs are read next; 0: never */
 	uint64_t take_ns;
-	uint64_t look_ns;    /* when the tasks are looked at next; 0: they aren't */
-	long long intervals; /* that are still to be shown; 0: any number */
+	uint64_t look_ns;    /* when it is next looked where the tasks run; 0: never */
+	long long intervals; /* number of intervals still to be shown; 0: unlimited */
 	long long repetition;
-	bool lacks_interval; /* one of them could not be shown */
-	pid_t command;       /* that is counted; 0: none */
+	bool lacks_interval; /* an interval could not be shown */
+	pid_t command;       /* the counted command; 0: none */
 };
 
-/* stat_wait.c: the time of a run. */
+/* stat_wait.c: waiting in a run. */
 
-/* Counting begins now. */
+/* Sets the times of a run; called when counting begins. */
 void stat_wait_set_clocks(struct run *run);
 
-/* The run is over: the watcher must not look at its tasks any more. */
+/* Tells the watcher that the run is over, so that it no longer looks at its tasks. */
 void stat_wait_forget(struct run *run);
 
-/* Waits until the time of --delay is over. Returns what ended the wait. */
+/* Waits for the time of --delay. Returns what ended the wait. */
 enum tool_wakeup stat_wait_for_begin(struct run *run);
 
-/* Waits for the end; shows the intervals. */
+/* Waits for the end, and shows intervals. */
 enum tool_wakeup stat_wait_for_end(struct run *run);
 
-/* Takes the elapsed time off the terminal. */
+/* Removes the elapsed time from the terminal. */
 void stat_wait_end_beat(struct run *run);
 
-/* Adds the counts since the last interval, or of a run, to the sums. -1 after a
+/* Adds the counts since the last interval, or of the whole run, to the sums. Returns -1 after a
  * complaint. */
 int stat_wait_add_interval(struct run *run, bool has_ended);
 
-/* Shows the counts since the last interval; ending: of the last one, else
- * NULL. */
+/* Shows the counts since the last interval. ending: facts of the run if this is the last interval,
+ * else NULL. */
 int stat_wait_show_interval(struct run *run, const struct stat_facts *ending);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts that are missing: of programs that the kernel does not count, children that ran before,
- * CPUs that came online later. */
+/* Missing counts: of programs that the kernel does not count, of children that ran before, of CPUs
+ * that came online later. */
 #ifndef PS_TOOLS_STAT_UNCOUNTED_H
 #define PS_TOOLS_STAT_UNCOUNTED_H
 
@@ -14,49 +14,51 @@ struct stat_count;
 struct stat_target;
 
 struct stat_uncounted {
-	bool is_of_processes; /* else whole CPUs are counted, whatever runs there */
-	bool is_of_command;   /* and of what it creates */
-	size_t programs;      /* that began, and from which the kernel took the counters */
-	pid_t pid;            /* of the first */
+	bool is_of_processes; /* false: whole CPUs are counted, whatever runs there */
+	bool is_of_command;   /* counts a command, and tasks that it creates */
+	size_t programs;      /* number of programs that the kernel stopped counting when they
+	                       * started */
+	pid_t pid;            /* of the first program */
 	char name[16];
-	char why_unknown[320]; /* why there may be others; "" if there are none */
-	size_t children;       /* that ran already when processes were attached */
-	bool is_blind;         /* whether there were any is not known */
-	long left;             /* tasks of the command that ran on when it had ended */
-	size_t late_cpus;      /* that came online when counting had begun, and have no counters */
-	int late_cpu;          /* the first */
+	char why_unknown[320]; /* why further programs may be uncounted; "": there are none */
+	size_t children;       /* number of children that ran before the processes were attached */
+	bool is_blind;         /* it is unknown whether there were children */
+	long left;             /* number of the command's tasks that still ran when it ended */
+	size_t late_cpus;      /* number of CPUs that came online after counting began, and have no
+	                        * counters */
+	int late_cpu;          /* the first of them */
 };
 
-/* Asks the event sets. To be called some times a second while they count, as
- * the kernel's records take room. */
+/* Asks the event sets for uncounted programs. Must be called several times per second while they
+ * count, because the kernel's records need room. */
 void stat_uncounted_take(struct stat_count *count);
 
-/* Looks for running children of these processes, and their children: says how
- * many there are, and how they are counted. */
+/* Finds running descendants of these processes. Complains about their number, and how to count
+ * them. */
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
 
-/* NaN: not known. */
+/* Returns the number of children; NaN if it is unknown. */
 double stat_uncounted_children(const struct stat_uncounted *uncounted);
 
-/* Adds those of one run to a sum: the first program, and their number. */
+/* Adds one run's numbers to a sum, which keeps the first program. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
-/* CPUs that come online later are in no count from now on. */
+/* Notes the CPUs that are online now: later ones have no counters. */
 void stat_uncounted_note_online(struct stat_count *count);
 
-/* A sentence of the programs, or why it isn't known whether there were any;
- * nothing if there were none. */
+/* Is true if there were uncounted programs, or may have been. stat_uncounted_describe adds a
+ * sentence about them, or nothing if there were none. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
-/* The number of programs; NaN if there may be some, and none was seen. */
+/* Returns the number of programs; NaN if there may be some but none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
-/* Says it on stderr, if there is anything. */
+/* Complains about uncounted programs on stderr, if there are any. */
 void stat_uncounted_complain(const struct stat_uncounted *uncounted);
 
-/* Adds a line of each that there is, but for the tasks that are left. */
+/* Adds a line for each kind of missing count, except for the tasks that still ran. */
 void stat_uncounted_show(const struct stat_uncounted *uncounted, struct ps__buffer *out);
-/* Adds a line of the tasks that are left, if there are any. */
+/* Adds a line about the tasks that still ran, if there are any. */
 void stat_uncounted_show_left(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of `perfsage stat` by name; stat_options.c takes what they are given. */
+/* The options of `perfsage stat`; stat_options.c handles their arguments. */
 #ifndef PS_TOOLS_STAT_USAGE_H
 #define PS_TOOLS_STAT_USAGE_H
 
 #include "tools/options.h"
 
-/* Those that have no letter. */
+/* Options without a letter. */
 enum {
 	OPTION_APPEND = 256,
 	OPTION_BUDGET,
 	OPTION_BY,
-	/* As perf has them: --by with a type. */
+	/* perf's names for --by with a type. */
 	OPTION_BY_CACHE,
 	OPTION_BY_CORE,
 	OPTION_BY_DIE,
