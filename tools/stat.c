@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of an interrupted run are left out, as its counts are, unless they are all that there is.
+/* Takes the reports of a run. Those of an interrupted run are left out, as its counts are, unless
+ * there are no others.
  */
 static int stat_take_regions(struct run *run, bool is_counted)
 {
@@ -26,8 +27,7 @@ static int stat_take_regions(struct run *run, bool is_counted)
 	return result;
 }
 
-/* The run has ended: shows it, or its last interval and all of them
- * together. */
+/* Shows the end of a run: its counts, or its last interval and the sum of all intervals. */
 static int stat_show_end(struct run *run, const struct stat_facts *facts)
 {
 	struct session *session = run->session;
@@ -47,7 +47,8 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 		}
 		if (stat_take_regions(run, is_counted) < 0)
 			return -1;
-		/* An interrupted first run is all that there is to show. */
+		/* If the first run was interrupted, its counts are all there is, so they are
+		 * shown. */
 		if (session->runs.counted &&
 		    (session->options.format == PS_FORMAT_TEXT || session->output.regions))
 			return 0;
@@ -57,8 +58,7 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 	return stat_show(output, &run->count, facts);
 }
 
-/* What stands below the counts is said on stderr, too, where they don't go
- * there. What holds of one run holds of all. */
+/* Complains about uncounted programs on stderr, once for all runs, unless the footer goes there. */
 static void stat_tell_uncounted(struct run *run)
 {
 	struct session *session = run->session;
@@ -75,14 +75,14 @@ static void stat_tell_uncounted(struct run *run)
 	stat_uncounted_complain(uncounted);
 }
 
-/* perfsage failed, or was told to end before there was anything to lose. */
+/* Returns the status if perfsage failed, or if a signal ended it before it had counted anything. */
 static int stat_failed_status(const struct session *session)
 {
 	return session->watcher.signal ? TOOL_BY_SIGNAL + session->watcher.signal : TOOL_FAILED;
 }
 
-/* It can take its time. Nothing is lost by a signal any more: the counts are in
- * their place before. */
+/* Draws the heat map, which may take long. The counts are written before, so a signal may now end
+ * perfsage. */
 static int stat_draw_heat(struct run *run)
 {
 	struct session *session = run->session;
@@ -94,7 +94,7 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
-/* Nothing was counted: a table of zeros would say something else. */
+/* Complains that nothing was counted: a table of zeros would look like a result. */
 static int stat_complain_of_delay(const struct run *run, enum tool_wakeup wakeup)
 {
 	int status = tool_watcher_status(&run->session->watcher, wakeup);
@@ -158,21 +158,22 @@ static int stat_start_counting(struct run *run, pid_t command)
 	                                                       : result;
 }
 
-/* A child that waits begins with signals held: they aren't for it to handle. */
+/* Forks the command. The waiting child must start with signals held: they are handled by
+ * perfsage. */
 static int stat_create_child(struct run *run, struct tool_launch *launch)
 {
 	struct session *session = run->session;
 
 	tool_watcher_hold(&session->watcher);
 	int result = tool_launch_create(launch, session->options.command, &session->watcher);
-	/* The counts of earlier runs are still to be shown. */
+	/* Keep the signals held if the counts of earlier runs are still to be shown. */
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);
 	return result;
 }
 
-/* What --delay lets pass is counted, too, and then taken off: so the threads
- * and children that are created in it have their counters. */
+/* Waits for --delay. What is counted meanwhile is subtracted: the counters are needed, because
+ * threads and children that are created in this time inherit them. */
 static int stat_pass_delay(struct run *run)
 {
 	enum tool_wakeup wakeup = stat_wait_for_begin(run);
@@ -185,8 +186,8 @@ static int stat_pass_delay(struct run *run)
 	return TOOL_OK;
 }
 
-/* Counting of processes and CPUs begins before their timer, the command,
- * does. */
+/* Counts a run. If processes or CPUs are counted, their counting begins before the command that
+ * times it. */
 static int stat_start_and_count(struct run *run)
 {
 	struct session *session = run->session;
@@ -242,8 +243,7 @@ static int stat_run_all(struct session *session)
 	for (long long index = 1; index <= repetitions; index++) {
 		int ended = stat_run_once(session, repetitions > 1 ? index : 0);
 		status = status == TOOL_OK ? ended : status;
-		/* A run that could not be counted or shown, or was interrupted,
-		 * is the last one. */
+		/* Stop after a run that failed or was interrupted. */
 		if (session->runs.counted < index || session->watcher.has_kept)
 			break;
 	}
@@ -254,7 +254,7 @@ static int stat_run_all(struct session *session)
 	return status;
 }
 
-/* The events are the processes' own from now on: perfsage counts their CPU time. */
+/* Passes the model's events to the processes. perfsage itself counts their CPU time. */
 static int stat_prepare_regions(struct session *session)
 {
 	struct ps_eventset *model = session->model;
@@ -278,7 +278,7 @@ static int stat_find_processes(struct session *session)
 	return 0;
 }
 
-/* The heat map is open already. */
+/* Opens the file of -o; the heat map's file is open already, and must be another one. */
 static int stat_open_output(struct session *session)
 {
 	const struct stat_options *options = &session->options;
@@ -301,7 +301,8 @@ static int stat_prepare_and_run(struct session *session)
 	const struct stat_options *options = &session->options;
 	int status = TOOL_FAILED;
 
-	/* Ctrl-C, or kill -INT of a script, is how counting of what goes on for ever is ended. */
+	/* SIGINT is handled even if it was ignored: Ctrl-C, or kill -INT in a script, is the usual
+	 * way to end counting without a command. */
 	if (tool_watcher_create(&session->watcher, !stat_options_counts_command(options)) < 0)
 		goto destroy_watcher;
 	if (stat_find_processes(session) < 0)
@@ -315,7 +316,7 @@ static int stat_prepare_and_run(struct session *session)
 		goto close_heat;
 	if (!options->shows_regions || stat_prepare_regions(session) == 0)
 		status = stat_run_all(session);
-	/* It is no success to have shown nothing of what was asked for. */
+	/* Fail if nothing of what the user asked for was shown. */
 	if (status == TOOL_OK &&
 	    (session->regions.lacks_region || stat_regions_lost_all(&session->regions)))
 		status = TOOL_FAILED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of all intervals or runs, added up cell by cell as the library
- * adds up parts. Each run has a topology of its own, so rows and columns are
- * matched by their index: all are of one machine and of one set of events.
+ * Adds up the tables of all intervals or runs, cell by cell, as the library adds parts. Each run
+ * has its own topology, so rows and columns are matched by index: all tables are of one machine and
+ * one set of events.
  */
 #include "tools/stat.h"
 
@@ -52,8 +52,8 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
 	return tool_complain_detail();
 }
 
-/* The rows and columns are those of the first table that has any: one from
- * before the first reading has no events. */
+/* Takes rows and columns from the first table that has events: a table made before the first
+ * reading has none. */
 static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
 {
 	aggregate_clear_table(aggregate);
@@ -72,12 +72,13 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	aggregate->has_unknown = ps__os_calloc(events + 1, sizeof *aggregate->has_unknown);
 	if (aggregate->spreads && aggregate->has_unknown)
 		return 0;
-	/* A table without spreads must not get the next repetition. */
+	/* Without spreads, the table must not be used for the next repetition. */
 	aggregate_clear_table(aggregate);
 	return tool_complain("out of memory"), -1;
 }
 
-/* What was not counted may have been anywhere. */
+/* True if the event's total is a lower bound: what was not counted could have been on any
+ * component. */
 static bool aggregate_is_bound(const struct ps__table *one, size_t event)
 {
 	const struct ps__cell *whole = ps__table_cell(one, 0, event);
@@ -85,7 +86,7 @@ static bool aggregate_is_bound(const struct ps__table *one, size_t event)
 	return whole->parts && whole->value.status == PS_STATUS_INCOMPLETE;
 }
 
-/* An unknown value has a part in the sum's status, and no sample. */
+/* Adds a sample to a cell. An unknown value changes the sum's status, but gives no sample. */
 static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__table *one,
                                  size_t row, size_t event)
 {
@@ -143,7 +144,7 @@ int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *coun
 		return -1;
 	if (aggregate_create_table(aggregate, count->root, &one) < 0)
 		return -1;
-	/* Else nothing was counted in it. */
+	/* A table of another size has no counts. */
 	if (one.row_count == aggregate->table.row_count &&
 	    one.column_count == aggregate->table.column_count)
 		aggregate_add_table(aggregate, &one);
@@ -168,7 +169,8 @@ struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, siz
 	return total;
 }
 
-/* What is known is the least that the sum can be, and a least of 0 says nothing. */
+/* Makes a sum with unknown parts a lower bound; a lower bound of 0 tells nothing, so it is
+ * dropped. */
 static void aggregate_settle_unknown(struct ps__cell *cell)
 {
 	if (!ps__known_has_number(cell->value.status))
@@ -279,7 +281,7 @@ static int text_add_means(struct stat_aggregate *aggregate, const struct stat_ou
 	return text_add_aggregate(aggregate, output, out);
 }
 
-/* The CPU time of all runs, where that alone is counted; NaN: it isn't known. */
+/* Returns the CPU time of all runs, if only that is counted; NaN if it is unknown. */
 static double aggregate_cpu_s(const struct stat_aggregate *aggregate)
 {
 	const struct ps_value *sums = aggregate->quality.sums;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of `perfsage stat` that exclude or need each other: each refusal says why, or what to use
- * instead. */
+/* Options of `perfsage stat` that exclude or need each other. Each refusal tells why, or what to
+ * use instead. */
 #include "tools/stat.h"
 #include "tools/stat_times.h"
 
@@ -33,7 +33,7 @@ static const char *conflicts_find_target(const struct stat_options *options)
 	return NULL;
 }
 
-/* Tasks are told apart from the start of counting on, and within processes. */
+/* Tasks can be told apart only within processes, and from the start of counting on. */
 static const char *conflicts_find_tasks(const struct stat_options *options)
 {
 	if (!stat_options_tell_tasks(options))
@@ -81,7 +81,7 @@ static const char *conflicts_find_method(const struct stat_options *options)
 	return NULL;
 }
 
-/* The processes count themselves, from their start to their end. */
+/* With --regions the processes count themselves, from their start to their end. */
 static const char *conflicts_find_regions(const struct stat_options *options)
 {
 	if (!options->shows_regions)
@@ -113,7 +113,7 @@ static const char *conflicts_find_regions(const struct stat_options *options)
 	return NULL;
 }
 
-/* They are known when the run is over. */
+/* These times are known only when the run is over. */
 const char *stat_options_refuse_times(const struct stat_options *options, unsigned times)
 {
 	if (times && options->interval_ms)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is counted: a model set of the events, the tree, and the sets of a run, which stat_start.c
- * makes. */
+/* The model with the events, the tree, and the event sets of a run, which stat_start.c makes. */
 #include "tools/stat_times.h"
 
 #include "base/os.h"
@@ -11,15 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The machine has no counter for it: the rest is worth counting all the same,
- * and it is shown as what it is. */
+/* True if the machine has no counter for the event: it is then shown as not supported, and the
+ * other events are still counted. */
 static bool count_is_lack_of_hardware(int code)
 {
 	return code == PS_ENOSUPP || code == PS_ENOCNTR;
 }
 
-/* Returns whether the event is in the model, or was before; complains if
- * not. */
+/* Adds an event. Returns false, after a complaint, if it isn't in the model then. */
 static bool count_add_event(struct ps_eventset *model, const char *name, size_t *countable)
 {
 	int code = stat_times_bit(name) ? ps_eventset_add_optional(model, name)
@@ -32,7 +30,7 @@ static bool count_add_event(struct ps_eventset *model, const char *name, size_t 
 	return count_is_lack_of_hardware(code) && ps_eventset_add_optional(model, name) == PS_OK;
 }
 
-/* Counts of packages and other devices know no task. */
+/* Complains about events of packages and other devices, which can't be counted for tasks. */
 static bool count_check_scopes(const struct ps_eventset *model, const struct stat_options *options)
 {
 	bool is_good = true;
@@ -51,7 +49,8 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 	return is_good;
 }
 
-/* On a whole CPU it goes on while the CPU is idle: it tells how long was counted, and no more. */
+/* True if the event goes on while a CPU is idle, so that on a whole CPU it shows only how long was
+ * counted. */
 static bool count_goes_on_idle(const struct ps__event *event)
 {
 	return ps__event_is_clock(&event->attr) || strcmp(event->name, "tsc") == 0 ||
@@ -70,7 +69,8 @@ static void count_note_idle(const struct ps_eventset *model, const struct stat_o
 	}
 }
 
-/* Time is counted in all spaces, whatever the modifier says. */
+/* Complains about modifiers of clocks, which always count the time in user space and in the
+ * kernel. */
 static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
 {
 	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
@@ -85,7 +85,8 @@ static void count_note_clocks(const struct ps_eventset *model, const struct stat
 	count_note_idle(model, options);
 }
 
-/* Where a name of the list is in the model: of one that is named twice, where it was first. */
+/* Returns the index of an event that was just added; if the name was already in the model, the
+ * index it has there. before: number of events before the call. */
 static size_t count_find_event(const struct ps_eventset *model, const char *name, size_t before)
 {
 	size_t count = ps_eventset_event_count(model);
@@ -99,7 +100,7 @@ static size_t count_find_event(const struct ps_eventset *model, const char *name
 	return count;
 }
 
-/* Adds one that is in no group. */
+/* Adds an event that isn't in a group. */
 static bool count_add_single(struct ps_eventset *model, const char *name, size_t *countable)
 {
 	size_t before = ps_eventset_event_count(model);
@@ -110,7 +111,7 @@ static bool count_add_single(struct ps_eventset *model, const char *name, size_t
 	return is_good;
 }
 
-/* Adds the events of a group, and asks for it. */
+/* Adds the events of a group, and groups them. */
 static bool count_add_group(struct ps_eventset *model, const struct tool_names *names,
                             const struct tool_name_group *group, size_t *countable)
 {
@@ -176,8 +177,8 @@ static bool count_has_event(const struct ps_eventset *model, const char *name)
 	return false;
 }
 
-/* Those of a list that may not be counted, in one line with the remedy, which is the same for
- * all. The sentence of a refusal begins with the event's name in quotes. */
+/* Complains about events of a list that may not be counted, in one line with their common remedy.
+ * The error's sentence begins with the event's name in quotes. */
 static void count_say_left_out(struct ps_eventset *model, const char *const *names, size_t count)
 {
 	struct ps__buffer left_out = {0};
@@ -197,7 +198,7 @@ static void count_say_left_out(struct ps_eventset *model, const char *const *nam
 	ps__buffer_clear(&left_out);
 }
 
-/* Time is of use beside any counter: how busy, how many GHz. */
+/* Adds the default events of tasks. The time is useful with any counter: CPUs in use, GHz. */
 static bool count_add_task_defaults(struct ps_eventset *model)
 {
 	static const char *const of_kernel[] = {"context-switches", "cpu-migrations"};
@@ -207,14 +208,15 @@ static bool count_add_task_defaults(struct ps_eventset *model)
 		tool_complain_detail();
 		return false;
 	}
-	/* Else there is a PMU, and these were not to be counted. */
+	/* page-faults is a default only without a PMU; these two then belong to the defaults as
+	 * well. */
 	if (count_has_event(model, "page-faults"))
 		count_say_left_out(model, of_kernel, sizeof of_kernel / sizeof of_kernel[0]);
 	return true;
 }
 
-/* Adds those of a list that can be counted, and returns how many. The first refusal goes to why,
- * unless that has one. */
+/* Adds the events of a list that can be counted, and returns their number. The first error goes to
+ * why if that is empty. */
 static size_t count_add_available(struct ps_eventset *model, const char *const *names, size_t count,
                                   char *why, size_t size_bytes)
 {
@@ -229,8 +231,8 @@ static size_t count_add_available(struct ps_eventset *model, const char *const *
 	return added;
 }
 
-/* What stands still while a CPU is idle. The first one tells where the machine is busy: cycles, or
- * without a PMU the time that tasks ran. */
+/* Adds the default events of whole CPUs; none of them counts while a CPU is idle. The first one
+ * shows where the machine is busy: cycles, or without a PMU the time that tasks ran. */
 static bool count_add_cpu_defaults(struct ps_eventset *model)
 {
 	static const char *const hardware[] = {"cycles", "instructions"};
@@ -243,7 +245,7 @@ static bool count_add_cpu_defaults(struct ps_eventset *model)
 	if (!has_pmu)
 		*why = '\0';
 	bool has_all = count_add_available(model, software, 3, why, sizeof why) == 3;
-	/* Who may not count the kernel is refused whole CPUs in any case. */
+	/* A user who may not count the kernel can't count whole CPUs anyway. */
 	if (!tells_busy && has_all)
 		count_say_left_out(model, runtime, 1);
 	if (ps_eventset_event_count(model))
@@ -260,7 +262,7 @@ static bool count_add_events(struct ps_eventset *model, const struct stat_option
 	                                        : count_add_task_defaults(model);
 }
 
-/* A control group's counts are split by nature. */
+/* Sets the attribution mode. The counts of a control group are always split. */
 static bool count_set_mode(struct ps_eventset *model, const struct stat_target *target)
 {
 	bool is_demanded = target->is_exact || target->method == STAT_METHOD_PER_CPU;
@@ -294,8 +296,8 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 	return NULL;
 }
 
-/* Text has a line for it, and JSON a member; CSV has no room. Once for all
- * runs. */
+/* Tells where the tree comes from, once for all runs. Only CSV needs this: text has a line for it,
+ * and JSON a member. */
 static void count_say_origin(const struct ps_topology *topology, const struct stat_options *options)
 {
 	static bool is_said;
@@ -305,7 +307,7 @@ static void count_say_origin(const struct ps_topology *topology, const struct st
 	is_said = true;
 }
 
-/* level: of caches, or 0 */
+/* level: cache level, or 0. */
 static void count_say_one_absent(enum ps_component_type type, int level)
 {
 	char cache[16];
@@ -315,8 +317,8 @@ static void count_say_one_absent(enum ps_component_type type, int level)
 	              level ? cache : ps_component_type_name(type));
 }
 
-/* A machine without dies has no sums of them; what is left says nothing of why. Once for all
- * runs. */
+/* Complains, once for all runs, that the tree has no component of a type in --by: the output alone
+ * wouldn't explain it. */
 static void count_say_absent(const struct stat_count *count, const struct stat_options *options)
 {
 	static bool is_said;
@@ -337,7 +339,7 @@ static void count_say_absent(const struct stat_count *count, const struct stat_o
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
                       const struct stat_options *options)
 {
-	/* What runs outside of this process's cpuset counts, too. */
+	/* Use the whole machine, because tasks outside this process's cpuset are counted, too. */
 	bool is_of_all_users = options->target.is_whole_machine || options->target.cgroup;
 	struct ps_topology_options how = {.size = sizeof how,
 	                                  .flags = is_of_all_users ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
@@ -374,8 +376,7 @@ int stat_count_restart(struct stat_count *count)
 	return 0;
 }
 
-/* A reading that lacks something is worth showing; it says so itself, and the
- * reason is said once. */
+/* Complains about an incomplete reading, only once. The reading is shown, with its status. */
 static void count_complain_once(struct stat_count *count, int code)
 {
 	if (code == PS_OK || count->has_complained)
@@ -384,7 +385,8 @@ static void count_complain_once(struct stat_count *count, int code)
 	count->has_complained = true;
 }
 
-/* A service that starts again has a new group, which is not counted. */
+/* Notes that the control group was made again, as a restarted service does: the new group isn't
+ * counted. */
 static void count_note_renewal(struct stat_count *count)
 {
 	if (!tool_cgroup_is_renewed(&count->named))
@@ -417,7 +419,7 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
-		/* NaN: unknown, so something may be missing. */
+		/* Also true for NaN: if it is unknown, something may be missing. */
 		if (!(count->how.left_s <= 0))
 			ps__set_note_missing(count->sets[index]);
 		if (ps_eventset_is_running(count->sets[index]))

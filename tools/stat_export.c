@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs read of a run, and of several: fields of JSON and CSV, and the
- * last line of JSON.
+ * Output for programs about one run or several: fields of JSON and CSV, and the last line of JSON.
  *
- * Cycle with stat_show.c: it shows a run in any format with the fields from
- * here, and decides for all formats which components are shown.
+ * Cycle with stat_show.c: it shows a run in any format with the fields from here, and decides for
+ * all formats which components are shown.
  */
 #include "tools/command.h"
 #include "tools/stat.h"
@@ -43,8 +42,7 @@ static void fields_add_number(struct stat_fields *fields, const char *name, doub
 	fields_add(fields, (struct ps_export_field){.name = name, .number = number});
 }
 
-/* How a value of the run is known; only a program that reads JSON has room for
- * it. */
+/* Adds how the run's values are known. Only JSON has room for this. */
 static void fields_add_quality(struct stat_fields *fields, const struct stat_quality *quality)
 {
 	const struct stat_uncounted *uncounted = &quality->uncounted;
@@ -93,7 +91,7 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
-/* Empty in the rows of components; stat_tasks.c fills them in. */
+/* Adds columns that are empty in the rows of components; stat_tasks.c fills them in. */
 static void fields_add_task_columns(struct stat_fields *fields, const struct stat_options *options)
 {
 	static const char *const names[] = {"process", "task", "cpu"};
@@ -137,7 +135,7 @@ static void fields_add_run(struct stat_fields *fields, const struct stat_options
 static void fields_add_of_csv(struct stat_fields *fields, const struct stat_options *options,
                               const struct stat_count *count)
 {
-	/* Else a 0 of a process that only waits for its children looks like all. */
+	/* Shows that a process with count 0 may only wait for uncounted children. */
 	if (options->target.pid_count)
 		fields_add_number(fields, "uncounted_children",
 		                  stat_uncounted_children(&count->uncounted));
@@ -191,7 +189,7 @@ void stat_fields_clear(struct stat_fields *fields)
 		stat_quality_destroy(&fields->quality);
 }
 
-/* Statistics of a count, in the unit of which it is so many. */
+/* Adds statistics of a count in its unit; scale: one count in this unit. */
 static void json_add_statistics(struct ps__json *json, const struct ps__spread *spread,
                                 double scale)
 {
@@ -277,7 +275,7 @@ static void json_add_components(struct ps__json *json, struct ps__table *table,
 	ps__json_close(json, ']');
 }
 
-/* Uses the fields up. */
+/* Adds the fields and clears them. */
 static void json_add_fields(struct ps__json *json, struct stat_fields *fields)
 {
 	ps__json_add_fields(json, fields->fields, fields->count);
@@ -293,7 +291,7 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 	json_add_fields(json, &fields);
 }
 
-/* regions: whose programs were heard; NULL: that isn't told. */
+/* regions: to tell how many programs reported; NULL: left out. */
 static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,
                              double elapsed_s, const struct stat_regions *regions)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The footer below the counts tells how far they can be trusted: attribution, coverage, residual,
- * what measuring itself took. */
+ * and the cost of measuring. */
 #include "tools/stat.h"
 
 #include "base/list.h"
@@ -64,7 +64,7 @@ static void footer_add_attribution(struct stat_quality *quality, const struct st
 	quality->why = copy;
 }
 
-/* Residuals of opposite signs hide nothing of each other. */
+/* Adds a run's residuals by their size, so that those of opposite signs don't cancel out. */
 static void footer_add_residual(struct stat_quality *quality, struct stat_count *count)
 {
 	long long *residual = ps__os_calloc(quality->event_count + 1, sizeof *residual);
@@ -108,7 +108,7 @@ long long stat_quality_residual(const struct stat_quality *quality)
 	return sum;
 }
 
-/* Would a shell read it as it is? */
+/* True if a shell needs no quotes for the word. */
 static bool footer_is_plain(const char *word)
 {
 	for (const char *letter = word; *letter; letter++) {
@@ -173,8 +173,7 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	if (facts->repetition)
 		ps__buffer_add(&line, ", run %lld", facts->repetition);
 	tool_put_rank(&line, facts->pid);
-	/* What the command wrote last may be no whole line, and ours begins
-	 * with a blank one. */
+	/* Begin with an empty line: the command's last output may have no line end. */
 	ps__buffer_add(out, "\n");
 	stat_add_heading(&line, output, out);
 }
@@ -226,7 +225,8 @@ static void footer_show_absent(const struct stat_target *target, struct ps__buff
 	ps__buffer_add(out, "\n");
 }
 
-/* A service starts others in their place, which nobody named. */
+/* Tells that processes of -p ended early: a service may have started others in their place, which
+ * aren't counted. */
 static void footer_show_gone(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	if (!facts->gone)
@@ -284,7 +284,7 @@ static bool footer_is_all_counted(const struct stat_quality *quality)
 	       !quality->uncounted.late_cpus && !quality->has_missed;
 }
 
-/* The other lines may say why. */
+/* Tells that counts are missing; other lines may say why. */
 static void footer_show_missed(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	if (!quality->has_missed)
@@ -348,7 +348,7 @@ static void footer_show_cost(struct ps__buffer *out)
 	ps__buffer_add(out, " CPU time of perfsage itself, not in the counts\n");
 }
 
-/* Is there nothing that the reader should know before trusting the counts? */
+/* True if the reader needs no warning about the counts. */
 static bool footer_is_good(const struct stat_quality *quality)
 {
 	bool is_known = quality->attribution == PS_ATTRIBUTION_EXACT ||
@@ -360,8 +360,8 @@ static bool footer_is_good(const struct stat_quality *quality)
 	       !quality->uncounted.is_blind && footer_is_all_counted(quality);
 }
 
-/* Events that this machine can't count are no loss of a count, but not "nothing lost" either. The
- * times of a run are optional in the model, and known all the same. */
+/* Names the events that this machine can't count: nothing was lost, but they must not look counted.
+ * The times of a run are optional in the model, but always known. */
 static void footer_add_not_counted(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	const char *before = "; not counted here: ";
@@ -390,7 +390,7 @@ static void footer_show_good(const struct stat_quality *quality, struct ps__buff
 	ps__buffer_clear(&lacking);
 }
 
-/* Good news takes one line; else each line tells what it has to tell in full. */
+/* If everything is good one line says so; else each fact has its line. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	footer_show_delay(quality, out);

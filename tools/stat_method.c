@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ways to count a command, and what they cost its tasks. The kernel copies each inherited event
- * for each thread and process that is created: with an event for each CPU, that is CPUs times
- * events. A control group is counted without copies, where that is permitted. doc/measurements has
- * what they cost.
+ * The methods to count a command, and their cost. The kernel copies each inherited event for each
+ * new thread and process; with per-CPU events that is CPUs times events. A control group is counted
+ * without copies, if that is permitted. doc/measurements has the costs.
  */
 #include "tools/stat.h"
 
@@ -27,19 +26,19 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_BPF] = "bpf",
                                     [STAT_METHOD_LOOKS] = "looks"};
 
-/* From so many copies on a control group is tried: they add half to what creating a thread
- * takes. */
+/* From this number of copies on a control group is tried: this many make creating a thread take
+ * half as long again. */
 #define MANY_COPIES 16
 
-/* Those of maps, programs and tracepoints. */
+/* descriptors of maps, programs and tracepoints */
 #define BPF_DESCRIPTORS 7
 
-/* The least that one was seen to cost. */
+/* The least time and memory of a copy that was measured. */
 #define COPY_NS    1000.0
 #define COPY_BYTES 1140.0
 
-/* The kernel adds the same times to a task and to its group: they differ by what was rounded. A
- * program takes more to begin and end. */
+/* The kernel adds the same times to a task and to its group, so they differ only by rounding.
+ * Starting and ending a program takes more than this. */
 #define TOLERANCE_S 5e-5
 
 int stat_method_parse(const char *word, enum stat_method *method)
@@ -154,7 +153,8 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 	method_add_no_cgroup(how, out);
 }
 
-/* One line is for all processes: it is that of the weakest method. */
+/* Adds how many processes use weaker methods: the line itself describes only the weakest method of
+ * all processes. */
 static void method_add_processes(const struct stat_how *how, struct ps__buffer *out)
 {
 	size_t rest = how->processes - how->by_looks - how->by_clocks;
@@ -205,7 +205,7 @@ static int method_count_one(const char *name, void *context)
 	return 0;
 }
 
-/* 0: not known. */
+/* Returns 0 if the number is unknown. */
 static size_t method_count_in(const char *folder)
 {
 	size_t count = 0;
@@ -221,7 +221,7 @@ static size_t method_count_threads(pid_t pid)
 	return method_count_in(path);
 }
 
-/* The descriptor of the folder itself is among those in it. */
+/* Subtracts the descriptor of the folder itself. */
 static size_t method_count_free(void)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage stat -M: metrics and groups become events to count, and columns to show. Without -M all
- * metrics are shown whose events are counted. */
+/* perfsage stat -M: turns metrics and groups into events to count and columns to show. Without -M
+ * all metrics whose events are counted are shown. */
 #include "tools/stat.h"
 
 #include "analysis/metric.h"
@@ -15,11 +15,12 @@
 
 struct asked {
 	struct stat_options *options;
-	struct ps_eventset *events; /* all that the metrics need */
-	struct tool_names metrics;  /* that can be counted */
+	struct ps_eventset *events; /* all events that the metrics need */
+	struct tool_names metrics;  /* those that can be counted */
 };
 
-/* Could it be counted with the times of a run? Then the options are why it can't be. */
+/* True if the metric could be counted with the times of a run, so that only the options prevent
+ * it. */
 static bool asked_lacks_times(const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
@@ -33,8 +34,8 @@ static bool asked_lacks_times(const struct ps__metric_ask *ask)
 	return can_count;
 }
 
-/* The detail of an error says why it can't be counted; refusal: what the options exclude, or
- * NULL. */
+/* Complains that a metric can't be counted, with the error's detail, or with `refusal`: the reason
+ * why the options exclude times; NULL if they don't. */
 static void asked_complain(const struct ps__metric_ask *ask, const char *refusal)
 {
 	char detail[512];
@@ -47,7 +48,7 @@ static void asked_complain(const struct ps__metric_ask *ask, const char *refusal
 		tool_complain("-M: %s", detail);
 }
 
-/* Tells which times of the run any of the metric's formulas names: bits of stat_times_bit. */
+/* Returns the times of a run that any of the metric's formulas uses, as bits of stat_times_bit. */
 static unsigned asked_times(const struct ps__metric *metric)
 {
 	unsigned times = 0;
@@ -62,7 +63,7 @@ static unsigned asked_times(const struct ps__metric *metric)
 	return times;
 }
 
-/* Keeps a metric whose events can be counted here, and tells why it can't be else. */
+/* Keeps a metric whose events can be counted here; complains about any other. */
 static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
@@ -94,7 +95,7 @@ static int asked_add_group(struct asked *asked, const char *group)
 	return result;
 }
 
-/* A group's name comes first, as -M GROUP is the usual form. */
+/* If a group and a metric have the same name, it means the group: -M GROUP is the common form. */
 static int asked_add_word(struct asked *asked, const char *word)
 {
 	struct ps__metric_ask ask;
@@ -108,7 +109,7 @@ static int asked_add_word(struct asked *asked, const char *word)
 	return -1;
 }
 
-/* Behind those of -e; one that is there already is none to add. */
+/* Adds the events after those of -e, without duplicates. */
 static int asked_take_events(struct asked *asked)
 {
 	struct tool_names *names = &asked->options->events;
@@ -159,7 +160,8 @@ int stat_metrics_resolve(struct stat_options *options)
 	return result;
 }
 
-/* On a whole CPU the clocks go on while it is idle: they tell no CPU time. */
+/* True if the metric needs CPU time but whole CPUs are counted, where clocks go on while a CPU is
+ * idle. */
 static bool metrics_lack_time(const char *name, const struct ps_metric_value *value)
 {
 	const char *unit = ps_metric_unit(name);
@@ -170,14 +172,13 @@ static bool metrics_lack_time(const char *name, const struct ps_metric_value *va
 	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
 }
 
-/* Only what is known is shown: a ratio of events that were not counted is
- * none. */
+/* Keeps metrics with a known value. Those whose events were not counted are left out. */
 static int metrics_keep_known(const char *name, void *context)
 {
 	struct stat_metrics *metrics = context;
 	struct ps_metric_value value;
 
-	/* A table has room for ratios; the lines below it tell some rates. */
+	/* Some rates are shown in lines below the table, not in its columns. */
 	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0 &&
 	    stat_rates_tell(name))
 		return 0;
@@ -192,7 +193,7 @@ static int metrics_keep_known(const char *name, void *context)
 	return metrics->lacks_name;
 }
 
-/* The first metric of a table has room on any screen. */
+/* The first metric fits on any screen. */
 static void metrics_put_ipc_first(struct tool_names *names)
 {
 	for (size_t index = 1; index < names->count; index++) {

@@ -42,8 +42,7 @@ static int options_append_pid(struct stat_options *options, const char *text)
 	return 0;
 }
 
-/* Is nothing between two commas, before the first or behind the last one? Half of a list may have
- * been lost. */
+/* True if a list with commas has an empty item: a part of it may have been lost. */
 static bool options_lack_word(const char *list)
 {
 	bool has_comma = strchr(list, ',');
@@ -58,8 +57,8 @@ static bool options_lack_word(const char *list)
 	return false;
 }
 
-/* Commas, and blanks and line ends as pgrep and pidof write them. A list without a word is given to
- * take as it is, which says what it needs. */
+/* Splits a list at commas, and at blanks and line ends as pgrep and pidof write them. A list
+ * without any word is passed to `take` unchanged, which complains. */
 static int options_split(struct stat_options *options, const char *option, const char *list,
                          int (*take)(struct stat_options *options, const char *word))
 {
@@ -119,7 +118,7 @@ static int options_take_by(struct stat_options *options, const char *list)
 	return options_take_layout(options, STAT_LAYOUT_BY);
 }
 
-/* The type of an option that is --by and a type; NULL: it is another option. */
+/* Returns the type for an option that means --by TYPE; NULL for other options. */
 static const char *options_type_of(int key)
 {
 	switch (key) {
@@ -161,7 +160,7 @@ static int options_take_cgroup(struct stat_options *options, const char *path)
 	return 0;
 }
 
-/* The collector reads it again. */
+/* Checks the percentage; the collector reads the text again. */
 static int options_take_budget(struct stat_options *options, const char *percent)
 {
 	double number;
@@ -200,7 +199,7 @@ static int options_add_region(struct stat_options *options, const char *name)
 	return 0;
 }
 
-/* Options that take a number or a list. */
+/* Handles options with a number or a list. */
 static int options_take_value(struct stat_options *options, int key, const char *argument)
 {
 	switch (key) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happened per second, of a run or of several together: the CPUs in use by the elapsed time,
- * events by the CPU time. On whole CPUs the clocks go on while a CPU is idle, so nothing is said.
+ * Rates of a run or of several together: CPU time per elapsed time, events per CPU time. If whole
+ * CPUs are counted, nothing is shown, because their clocks go on while a CPU is idle.
  */
 #include "tools/stat.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line each: built-in metrics of the whole, with their words. */
+/* The lines, with built-in metrics of the whole and the words for them. */
 static const struct rates_line {
 	const char *name, *end;
 	struct {
@@ -30,7 +30,7 @@ static const struct rates_line {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* The words don't hold of a metric that a file has put into the place of a built-in one. */
+/* True if the metric is built in: the words may be wrong for one from a file that replaces it. */
 static bool rates_has_words(const char *metric)
 {
 	const struct ps__metric *found = ps__metric_of_name(metric);
@@ -57,7 +57,7 @@ bool stat_rates_tell(const char *metric)
 	return line < COUNT_OF(lines) && rates_has_words(metric);
 }
 
-/* Without memory there are no sums, and nothing is said. */
+/* Returns NULL if memory runs out; no rates are shown then. */
 static struct ps_value *rates_make_room(struct stat_quality *quality)
 {
 	ps__os_free(quality->sums);
@@ -90,7 +90,7 @@ void stat_rates_take_table(struct stat_quality *quality, const struct ps__table 
 	}
 }
 
-/* A modifier of a clock says nothing: time is time. */
+/* True for a clock; modifiers of a clock have no effect. */
 static bool rates_is_clock(const char *name)
 {
 	size_t length = strcspn(name, ":");
@@ -99,7 +99,7 @@ static bool rates_is_clock(const char *name)
 	       (length == strlen("cpu-clock") && !strncmp(name, "cpu-clock", length));
 }
 
-/* The CPU time; NULL if it isn't known. */
+/* Returns the CPU time; NULL if it is unknown. */
 static const struct ps_value *rates_find_time(const struct stat_quality *quality)
 {
 	if (!quality->sums || quality->attribution == PS_ATTRIBUTION_ATTACHED)
@@ -114,7 +114,7 @@ static const struct ps_value *rates_find_time(const struct stat_quality *quality
 	return NULL;
 }
 
-/* An incomplete time is a lower bound; only the text has a sign for that. */
+/* NaN for an incomplete time, which is a lower bound: only text has a sign for this. */
 double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s)
 {
 	const struct ps_value *time = rates_find_time(quality);

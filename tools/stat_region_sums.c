@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reports of stat --regions are added up, for one table of all processes and runs. Each is
- * tried by itself before: a report that is damaged, or of other events, is in no sum.
+ * Adds up the reports of stat --regions into one table of all processes and runs. Each report is
+ * tried alone first: one that is damaged, or has other events, is left out.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* A report that can be read. */
+/* A valid report. */
 struct sums_report {
 	struct ps__words words;
 	long long run;
@@ -26,11 +26,11 @@ struct sums {
 	struct sums_report *list;
 	size_t count, room;
 	FILE *stream;
-	bool is_continued; /* something has been shown */
-	bool is_short;     /* counts of processes are missing in the list */
+	bool is_continued; /* something was shown before */
+	bool is_short;     /* counts of some processes are missing in the list */
 };
 
-/* Paths of a profile that counts nothing itself. */
+/* Paths of a profile that doesn't count itself. */
 struct sums_paths {
 	struct ps_profile *profile;
 	struct ps_paths *paths;
@@ -60,7 +60,8 @@ static int sums_create_paths(struct sums_paths *out, const struct stat_regions *
 	return PS_OK;
 }
 
-/* Text says it itself. A script has the exit status; see stat.c. */
+/* Complains about missing regions, unless text says it itself. The exit status shows it, too; see
+ * stat.c. */
 static void sums_find_missing(const struct sums *sums, const struct collect_report *report)
 {
 	struct ps__buffer missing = {0};
@@ -72,7 +73,7 @@ static void sums_find_missing(const struct sums *sums, const struct collect_repo
 	ps__buffer_clear(&missing);
 }
 
-/* lacks: processes, of all that are shown. */
+/* lacks: some processes are missing. */
 static int sums_show(struct sums *sums, struct sums_paths *made, bool lacks)
 {
 	made->paths->lacks_processes = lacks;
@@ -105,7 +106,7 @@ static int sums_show_one(struct sums *sums, const struct sums_report *one)
 	return result;
 }
 
-/* The sums are of the command, on this host. */
+/* Names the command and this host as the source of the sums. */
 static int sums_name(struct collect_source *source, const struct stat_regions *regions,
                      const char *target)
 {
@@ -142,7 +143,7 @@ static int sums_show_all(struct sums *sums, const char *target)
 	return result;
 }
 
-/* Is it one that can be read? Says why not. */
+/* Tries whether a report is valid; complains if not. */
 static int sums_try(struct sums *sums, struct ps__words words, bool *is_good)
 {
 	struct sums_paths made;
@@ -190,8 +191,8 @@ static int sums_find(struct sums *sums)
 	return PS_OK;
 }
 
-/* What is not in the list may have had counts, in any region; and so may a process that went on
- * behind the report that it left. */
+/* True if reports are missing, which may have had counts in any region; also if a process ran on
+ * after its last report. */
 static bool sums_lack_reports(const struct sums *sums)
 {
 	const struct stat_heard *heard = &sums->regions->heard;

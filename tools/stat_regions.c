@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The environment of a command whose processes count themselves, and the reports they leave. */
+/* Sets the environment of a command whose processes count themselves, and manages the files for
+ * their reports. */
 #include "tools/stat_regions.h"
 
 #include "base/os.h"
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libperfsage-preload.so"
-#define FLUSH_S "5" /* unless the user has chosen otherwise */
+#define FLUSH_S "5" /* default; the user's PERFSAGE_FLUSH is kept */
 
 static bool regions_find_by_own_path(char *path, size_t size_bytes)
 {
@@ -30,7 +31,7 @@ static bool regions_find_by_own_path(char *path, size_t size_bytes)
 
 	if (!tool_find_own_folder(own, sizeof own))
 		return false;
-	/* In a build tree beside the library. */
+	/* In a build tree the library is beside the command. */
 	snprintf(path, size_bytes, "%s/../.libs/" PRELOAD, own);
 	return access(path, R_OK) == 0 || tool_find_installed(PS_LIBDIR, PRELOAD, path, size_bytes);
 }
@@ -57,7 +58,7 @@ static int regions_find_preload(char *path, size_t size_bytes)
 	       -1;
 }
 
-/* Before what is there. */
+/* Puts text before the variable's old value. */
 static int regions_prepend(const char *variable, const char *text, const char *separator)
 {
 	const char *before = getenv(variable);
@@ -86,7 +87,7 @@ static int regions_preload(void)
 		                     "in its path divides it",
 		                     resolved),
 		       -1;
-	/* A program with AddressSanitizer insists on being the first library, or on this. */
+	/* A program with AddressSanitizer must be the first library, unless this option is set. */
 	if (regions_prepend("LD_PRELOAD", resolved, ":") < 0 ||
 	    regions_prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ":") < 0)
 		return tool_complain("out of memory"), -1;
@@ -105,7 +106,8 @@ static int regions_set_events(const struct ps_eventset *model)
 	return result;
 }
 
-/* As without regions: text on request, and the others unless told not to. */
+/* True if idle components are shown. As without regions, text shows them on request, other formats
+ * by default. */
 static bool regions_have_idle(const struct stat_options *options)
 {
 	return options->format == PS_FORMAT_TEXT ? options->look.flags & PS_PRINT_IDLE
@@ -135,8 +137,8 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	return 0;
 }
 
-/* A disk that is full takes a file, and no byte in it: that is known before the command runs. The
- * readers of the files pass over this line. */
+/* Makes a file with one line, which readers skip. On a full disk a file can be made but not
+ * written: this is noticed before the command runs. */
 static char *regions_make_file(const char *folder, const char *name)
 {
 	static const char line[] = "perfsage\n";
@@ -162,7 +164,7 @@ static int regions_make_folder(struct stat_regions *regions)
 	const char *chosen = getenv("TMPDIR");
 	char root[PATH_MAX];
 
-	/* The command may go to another folder. */
+	/* Use an absolute path: the command may change its working folder. */
 	if (!realpath(chosen && *chosen ? chosen : "/tmp", root))
 		return tool_complain("--regions: no folder for reports: TMPDIR: %s",
 		                     strerror(errno)),
@@ -187,7 +189,8 @@ static int regions_make_folder(struct stat_regions *regions)
 	return -1;
 }
 
-/* A signal that ends perfsage before the command runs leaves nothing of it. */
+/* Makes the files and registers them for removal, with signals held: else a signal in between would
+ * leave them behind. */
 static int regions_make_files(struct stat_regions *regions)
 {
 	struct ps__held held;
@@ -228,7 +231,8 @@ int stat_regions_begin(struct stat_regions *regions)
 	return 0;
 }
 
-/* Its command's programs are heard here, and not by the perfsage that runs this one. */
+/* Tells an outer perfsage stat --regions that this perfsage gets the reports of its command's
+ * programs. */
 static void regions_tell_outer(void)
 {
 	const char *journal = getenv("PERFSAGE_JOURNAL");
@@ -242,7 +246,7 @@ static void regions_tell_outer(void)
 	close(fd);
 }
 
-/* The command does not get what the environment had. */
+/* Sets a variable; unsets it if value is NULL, so that the command doesn't inherit it. */
 static int regions_set(const char *variable, const char *value)
 {
 	return value ? setenv(variable, value, 1) : unsetenv(variable);
@@ -251,7 +255,7 @@ static int regions_set(const char *variable, const char *value)
 static int regions_set_environment(const struct stat_regions *regions,
                                    const struct stat_options *options)
 {
-	/* The reports come to perfsage, which shows them. */
+	/* Unset: the reports go to perfsage, which formats them itself. */
 	static const char *const others[] = {"PERFSAGE_FORMAT", "PERFSAGE_BY", "PERFSAGE_WIDTH",
 	                                     "PERFSAGE_STYLE", "PERFSAGE_REGION"};
 
@@ -264,8 +268,8 @@ static int regions_set_environment(const struct stat_regions *regions,
 	           : 0;
 }
 
-/* Processes can't start an event that no counter here counts, and would count nothing. The user was
- * told of it when it was added. */
+/* Removes events that no counter here supports: processes couldn't start them, and would count
+ * nothing. The user was told when they were added. */
 static void regions_drop_unsupported(struct ps_eventset *model)
 {
 	for (size_t index = ps_eventset_event_count(model); index-- > 0;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads what the processes of stat --regions have left: reports, one behind the other in one file;
- * beside it "reports.PID.BEGAN.part" of each program that ended without, BEGAN being a time, as an
- * exec keeps the PID; and the journal.
+ * Reads the files of the processes of stat --regions: one file with concatenated reports; a file
+ * "reports.PID.BEGAN.part" for each program that ended without a report (BEGAN is a time, because
+ * an exec keeps the PID); and the journal.
  */
 #include "base/os.h"
 #include "base/vector.h"
@@ -21,13 +21,13 @@
 
 #define PARTS "reports."
 
-/* A program: the process, and when it began to count. */
+/* A program, identified by its process and the time when it began to count. */
 struct reports_program {
 	long pid;
 	unsigned long long began_ns;
 };
 
-/* Returns whether the file's name is that of a program's part. */
+/* True if the file's name is that of a program's part. */
 static bool reports_part_of(const char *name, struct reports_program *out)
 {
 	int length = 0;
@@ -43,7 +43,7 @@ static int reports_is_part(const struct dirent *entry)
 	return reports_part_of(entry->d_name, &program);
 }
 
-/* To be freed by reports_free_parts. */
+/* Lists the parts; freed by reports_free_parts. */
 static int reports_list_parts(const struct stat_regions *regions, struct dirent ***out)
 {
 	int count = scandir(regions->folder, out, reports_is_part, versionsort);
@@ -59,11 +59,9 @@ static void reports_free_parts(struct dirent **parts, int count)
 		free(parts);
 }
 
-/* Reading. */
-
 #define READ_BYTES ((size_t)65536)
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int reports_add_file(const char *path, struct stat_region_run *run, size_t *room)
 {
 	FILE *file = fopen(path, "re");
@@ -107,11 +105,11 @@ static int reports_read(const struct stat_regions *regions, struct dirent *const
 	       -1;
 }
 
-/* The journal. */
+/* Numbers in a line of the journal. */
 
 struct reports_numbers {
 	unsigned long long visits, cpu_ns;
-	unsigned long long earlier; /* reports of the same process */
+	unsigned long long earlier; /* number of earlier reports of the same process */
 };
 
 static void reports_add_heard(struct stat_heard *heard, const struct reports_numbers *numbers)
@@ -123,7 +121,8 @@ static void reports_add_heard(struct stat_heard *heard, const struct reports_num
 	heard->cpu_s += numbers->cpu_ns == UINT64_MAX ? (double)NAN : (double)numbers->cpu_ns / 1e9;
 }
 
-/* "flushed PID.BEGAN VISITS NANOSECONDS EARLIER": the last one counts. */
+/* Adds the numbers of a program's part from lines "flushed PID.BEGAN VISITS NANOSECONDS EARLIER";
+ * the last one is valid. */
 static void reports_hear_part(FILE *journal, const struct reports_program *program,
                               struct stat_heard *heard)
 {
@@ -142,7 +141,8 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 	reports_add_heard(heard, &last);
 }
 
-/* A process that could not write to the journal has made it executable. NULL: it is gone. */
+/* True if the journal lacks notes. A process that could not write to the journal made it
+ * executable. NULL: it doesn't exist any more. */
 static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal)
 {
 	struct stat status;
@@ -151,9 +151,10 @@ static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal
 	       (!regions->lacks_modes && (status.st_mode & S_IXUSR));
 }
 
-/* "began PID" of each program, "marks PID" of each program with marks, "heard PID.BEGAN VISITS
- * NANOSECONDS EARLIER" of each that left a report, and "inner PID" of each perfsage stat --regions.
- * A program that starts the collector again has the second and the third line once more. */
+/* Reads the journal: "began PID" for each program, "marks PID" for each program with marks, "heard
+ * PID.BEGAN VISITS NANOSECONDS EARLIER" for each that left a report, and "inner PID" for each
+ * perfsage stat --regions. A program that starts the collector again repeats the second and the
+ * third line. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
                          struct stat_heard *heard)
 {
@@ -202,7 +203,7 @@ int stat_regions_take(struct stat_regions *regions, long long number)
 	return grown ? result : -1;
 }
 
-/* A process that was killed may have left a part that it was just writing. */
+/* Removes all parts, including those that a killed process left unfinished. */
 static void reports_remove_parts(const struct stat_regions *regions)
 {
 	DIR *folder = opendir(regions->folder);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows the counts of a run or an interval by the library's output, with the
- * derived values.
+ * Shows the counts of a run or an interval, with metrics, by the library's output.
  *
- * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it
- * asks here which components are shown.
+ * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it asks here which
+ * components are shown.
  */
 #include "tools/stat.h"
 
@@ -72,8 +71,7 @@ unsigned stat_output_types(const struct stat_output *output)
 	if (output->options->layout == STAT_LAYOUT_AUTO &&
 	    output->options->target.method == STAT_METHOD_WHOLE)
 		return PS_TYPE_BIT(PS_COMPONENT_MACHINE);
-	/* Machine-readable output is a whole tree unless it is told
-	 * otherwise. */
+	/* Output for programs is the whole tree by default. */
 	if (show_is_tree(output) || output->options->format != PS_FORMAT_TEXT)
 		return 0;
 	return PS_TYPE_BIT(PS_COMPONENT_THREAD);
@@ -97,7 +95,7 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	             (types ? PS_PRINT_FLAT : 0) | options->look.flags};
 }
 
-/* Columns that have no room: said of the first interval that lacks them. */
+/* Names columns that don't fit, in the first interval in which each is left out. */
 static void show_say_left_out(struct stat_output *output, struct ps__buffer *left_out,
                               struct ps__buffer *out)
 {
@@ -131,7 +129,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? found : tool_complain_detail();
 }
 
-/* Below what the lines hold already. */
+/* Adds the footer after the lines that are already in `lines`. */
 static int show_footer(const struct stat_output *output, struct stat_count *count,
                        const struct stat_facts *facts, struct ps__buffer *lines,
                        struct ps__buffer *out)
@@ -149,7 +147,7 @@ static int show_footer(const struct stat_output *output, struct stat_count *coun
 	return 0;
 }
 
-/* The CPU time of all programs, heard or not; NaN: it isn't known. */
+/* Returns the CPU time of all programs, with or without reports; NaN if it is unknown. */
 static double show_cpu_s(const struct stat_count *count)
 {
 	struct ps_value total;
@@ -208,7 +206,8 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 	return result;
 }
 
-/* Counts the lines that a terminal needs for a line of text, which it wraps. Colours take none. */
+/* Returns the number of screen lines for a line of text, which the terminal wraps. Colours take no
+ * columns. */
 static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 {
 	size_t columns = 0;
@@ -223,8 +222,8 @@ static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 	return columns ? (columns - 1) / width + 1 : 1;
 }
 
-/* What is behind the lines that take so many of the terminal's at most; *taken:
- * how many those take. */
+/* Returns the text after the lines that fit into `most` screen lines. *taken is the number of
+ * screen lines that they take. */
 static const char *show_skip_lines(const char *text, size_t most, size_t width, size_t *taken)
 {
 	for (*taken = 0; *text;) {
@@ -247,8 +246,8 @@ static size_t show_count_lines(const char *text)
 	return lines;
 }
 
-/* Lines that fit on the screen, in the place of those that were drawn last; the
- * last one says if there are more. */
+/* Draws the lines that fit on the screen over those drawn before. If some don't fit, the last line
+ * says so. */
 static void show_draw(struct stat_output *output, const char *text)
 {
 	size_t room = output->screen.height - 1, width = output->screen.width, lines;
@@ -270,7 +269,7 @@ static void show_draw(struct stat_output *output, const char *text)
 	output->drawn_lines = lines;
 }
 
-/* An interval on a terminal is drawn over the one before. */
+/* On a terminal, draws an interval over the previous one. */
 static int show_as_text(struct stat_output *output, struct stat_count *count,
                         const struct stat_facts *facts)
 {
@@ -331,7 +330,7 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 	return result;
 }
 
-/* The reports; and behind them in JSON what perfsage has to tell of the run, for which CSV has no
+/* Writes the reports; in JSON followed by perfsage's own facts about the run, for which CSV has no
  * room. */
 static int show_regions_data(struct stat_output *output, struct stat_count *count,
                              const struct stat_facts *facts)
@@ -354,15 +353,14 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 {
 	int result;
 
-	/* What can't be written is said at the end; counting goes on, as the command
-	 * does. */
+	/* A failed write is reported at the end. Counting goes on, because the command does. */
 	if (output->is_broken)
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
 		result = show_as_data(output, count, facts);
 	else
 		result = show_as_text(output, count, facts);
-	/* The rest of a report is still to come, and is to be written with it. */
+	/* If the run has ended, the rest of the report is written together with this. */
 	if (!facts->has_ended || facts->repetition)
 		output->is_broken = tool_file_flush(&output->file) < 0;
 	return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sets of a run, started: one for a command or process with all that it
- * creates, one for each CPU, or one for a control group.
+ * Makes and starts the sets of a run: one for a command or process with everything it creates, one
+ * for each CPU, or one for a control group.
  */
 #include "tools/stat.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The intervals of the past are not looked at again. */
+/* Old intervals are never read again. */
 #define KEPT_READINGS 64
 
 #define LONGEST_WAIT_MS 200
@@ -34,8 +34,8 @@ static int start_make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* Starts a set that was attached with this result. The array has room for it,
- * and it is in there in any case. */
+/* Starts a set; attached: the result of attaching it. The set is put into the array in any case,
+ * which must have room for it. */
 static int start_try_set(struct stat_count *count, struct ps_eventset *set, int attached)
 {
 	count->sets[count->set_count++] = set;
@@ -52,7 +52,7 @@ static int start_try_set(struct stat_count *count, struct ps_eventset *set, int 
 	return PS_OK;
 }
 
-/* Releases the sets that were made last, down to so many. */
+/* Destroys the newest sets, until `left` remain. */
 static void start_drop_sets(struct stat_count *count, size_t left)
 {
 	while (count->set_count > left)
@@ -64,7 +64,7 @@ static int start_set(struct stat_count *count, struct ps_eventset *set, int atta
 	return start_try_set(count, set, attached) == PS_OK ? 0 : tool_complain_detail();
 }
 
-/* The child counts from its exec on; by BPF from here on, where it waits. */
+/* Starts a set for the waiting child. It counts from the exec on; with BPF from now on. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
 	struct ps_eventset *set;
@@ -77,7 +77,7 @@ static int start_waiting(struct stat_count *count, pid_t pid)
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
 }
 
-/* NaN if it isn't known. */
+/* Returns a process's CPU time; NaN if it is unknown. */
 static double start_cpu_s(pid_t pid)
 {
 	clockid_t clock;
@@ -88,8 +88,8 @@ static double start_cpu_s(pid_t pid)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The child may still be on its way from the fork, if its CPU was busy. It sleeps once it waits for
- * its exec. */
+/* Waits until the child sleeps, because then it waits for its exec. If its CPU was busy, it may not
+ * have got there yet. */
 static void start_await_sleep(pid_t pid)
 {
 	char state = ps__task_state(pid);
@@ -100,8 +100,8 @@ static void start_await_sleep(pid_t pid)
 	}
 }
 
-/* The child is in a group of its own from here on; it doesn't run until it may exec. -1 with why,
- * and then nothing is left of it. */
+/* Moves the child into a new control group and starts a set for it. The child doesn't run before
+ * its exec. On failure returns -1 with the reason in how->why, and cleans up. */
 static int start_group(struct stat_count *count, pid_t pid)
 {
 	struct stat_how *how = &count->how;
@@ -123,7 +123,8 @@ static int start_group(struct stat_count *count, pid_t pid)
 	return -1;
 }
 
-/* The tasks of a control group aren't told apart, and running processes aren't moved to one. */
+/* Chooses the method. A control group can't tell tasks apart, and running processes aren't moved
+ * into one. */
 static enum stat_method start_choose(const struct stat_count *count,
                                      const struct stat_target *target)
 {
@@ -152,8 +153,9 @@ static int start_refuse_method(enum stat_method method, const struct ps_eventset
 	return -1;
 }
 
-/* After the start: the library shares the counts out by time where per-CPU events would cost much,
- * and each of several processes may be another case. Who demanded that gets nothing else. */
+/* Notes the estimates that the started sets use: the library divides counts by time if per-CPU
+ * events would cost too much, for each process separately. Fails if the user demanded an estimate
+ * and a set uses none. */
 static int start_note_estimate(struct stat_count *count, const struct stat_target *target)
 {
 	struct stat_how *how = &count->how;
@@ -199,7 +201,7 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 	return start_waiting(count, pid) < 0 ? -1 : start_note_estimate(count, target);
 }
 
-/* After the complaint. */
+/* Suggests another method, after a complaint. */
 static void start_suggest(const struct stat_count *count, pid_t pid)
 {
 	struct ps__buffer line = {0};
@@ -210,7 +212,8 @@ static void start_suggest(const struct stat_count *count, pid_t pid)
 	ps__buffer_clear(&line);
 }
 
-/* One that has ended since perfsage found it has nothing to count: the footer tells that. */
+/* Counts a process. One that has ended since perfsage found it has nothing to count; the footer
+ * tells this. */
 static int start_process(struct stat_count *count, pid_t pid)
 {
 	size_t before = count->set_count;
@@ -242,8 +245,8 @@ static int start_given(struct stat_count *count, const struct stat_target *targe
 	return 0;
 }
 
-/* One that nobody named: if it has ended meanwhile there is nothing to count, and
- * if it can't be counted the others are. is_first: to be said. */
+/* Counts a descendant, which the user didn't name. If it has ended there is nothing to count. If it
+ * can't be counted the others still are. is_first: complain. */
 static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 {
 	size_t before = count->set_count;
@@ -263,7 +266,7 @@ static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 	start_drop_sets(count, before);
 }
 
-/* Starts the processes that are given, and what is below them. */
+/* Starts the processes that the user named, and their descendants. */
 static int start_listed(struct stat_count *count, const struct stat_target *target,
                         const struct tool_processes *all, bool is_first)
 {
@@ -280,7 +283,7 @@ static int start_listed(struct stat_count *count, const struct stat_target *targ
 	return 0;
 }
 
-/* Counts those that are below now, and were not in the list before. */
+/* Returns the number of descendants that are in `now` but not in `before`. */
 static size_t start_count_new(const struct tool_processes *before, const struct tool_processes *now)
 {
 	size_t created = 0;
@@ -297,9 +300,8 @@ static size_t start_count_new(const struct tool_processes *before, const struct 
 #define MOST_STARTS 8
 
 /*
- * A child that was created since the list was made may have its parent's
- * counters, or none: then all are started again, as the library does with the
- * threads of a process.
+ * A child that was created after the list was made may have its parent's counters, or none. So
+ * everything is started again until no new child appears, as the library does with threads.
  */
 static int start_trees(struct stat_count *count, const struct stat_target *target)
 {
@@ -345,7 +347,8 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	return start_note_estimate(count, target);
 }
 
-/* For each CPU of -C. start_check_machine tells of one that the tree has and the machine lacks. */
+/* Checks a CPU of -C. A CPU that the tree has and the machine lacks is left to
+ * start_check_machine. */
 static int start_check_cpu(int cpu, void *context)
 {
 	const struct stat_count *count = context;
@@ -360,7 +363,8 @@ static int start_check_cpu(int cpu, void *context)
 	return is_in_tree ? 0 : tool_complain("-C: the tree has no CPU %d", cpu);
 }
 
-/* hwloc's variables may put a tree in the place of the machine's that has more CPUs. */
+/* Checks that the machine has the CPU: hwloc's variables may replace its tree by one with more
+ * CPUs. */
 static int start_check_machine(int cpu)
 {
 	char variables[1024], unset[160];
@@ -410,7 +414,8 @@ int stat_start_cpus(struct stat_count *count, const char *cpus)
 	return result;
 }
 
-/* An absolute path is a folder's, and often meant to be one below the hierarchy. */
+/* Complains about a control group. An absolute path is often meant to be relative to the
+ * hierarchy's root. */
 static int start_complain_cgroup(const char *path, int code)
 {
 	char root[PATH_MAX], detail[1024];

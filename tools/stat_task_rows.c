@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of tasks: on each hardware thread, as the library has them, on each component of a
- * type, and of each process. */
+/* The counts of tasks: on each hardware thread, as the library has them; on each component of a
+ * type; and of each process. */
 #include "tools/stat_tasks.h"
 
 #include "base/os.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds a row like the model, with a copy of the counts. -1: out of memory. */
+/* Adds a row like `model`, with a copy of the counts. Returns -1 if memory runs out. */
 static int rows_add(struct matrix *matrix, const struct task_row *model, const long long *counts)
 {
 	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *counts;
@@ -66,14 +66,14 @@ static int rows_compare_places(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* By what the set knows, and not by the pid: many processes may have had that, one after the other.
- * Tasks that can't be told apart may be of any process, and stay by themselves. */
+/* Compares the set's numbers, because many processes may have had the same pid. Tasks that can't be
+ * told apart may belong to any process, so they have their own number. */
 static bool rows_are_of_one_process(const struct task_row *one, const struct task_row *other)
 {
 	return one->set == other->set && one->process == other->process;
 }
 
-/* The rows of a process follow each other, as they did. */
+/* Sorts by process and keeps the order of its rows. */
 static int rows_compare_processes(const void *one, const void *other)
 {
 	const struct task_row *a = one, *b = other;
@@ -124,8 +124,8 @@ void stat_matrix_sort(struct matrix *matrix)
 	qsort(matrix->rows, matrix->count, sizeof *matrix->rows, rows_compare_counts);
 }
 
-/* The sum of the task on the component, if there is one yet: all rows of a task follow each
- * other. */
+/* Returns the sum of the task on the component; NULL if there is none yet. All rows of a task are
+ * adjacent. */
 static struct task_row *rows_find_sum(const struct matrix *sums, const struct task_row *of,
                                       const struct ps_component *where)
 {
@@ -153,10 +153,10 @@ static int rows_add_to_sum(struct matrix *sums, const struct task_row *row,
 	return rows_add(sums, &first, row->counts);
 }
 
-/* The components to which a row is added. */
+/* Context for visiting the components to which a row is added. */
 struct rows_walk {
 	const struct stat_by *by;
-	int level; /* of caches; 0: all */
+	int level; /* cache level; 0: all */
 	struct matrix *sums;
 	const struct task_row *row;
 	bool has_sum;
@@ -172,7 +172,8 @@ static bool rows_is_asked_for(const struct rows_walk *walk, const struct ps_comp
 	       walk->level == ps_component_cache_level(component);
 }
 
-/* For each component. It needn't be above the hardware thread: a NUMA node may be beside it. */
+/* Called for each component. It isn't necessarily an ancestor of the hardware thread: NUMA nodes
+ * are beside it. */
 static int rows_add_to_component(struct ps_component *component, void *context)
 {
 	struct rows_walk *walk = context;
@@ -185,7 +186,8 @@ static int rows_add_to_component(struct ps_component *component, void *context)
 	return rows_add_to_sum(walk->sums, walk->row, component);
 }
 
-/* A hardware thread that is part of no such component keeps a row of its own: none is lost. */
+/* Adds the row to its components. A hardware thread without any keeps its own row, so that no count
+ * is lost. */
 static int rows_add_to_components(struct rows_walk *walk, const struct task_row *row)
 {
 	struct ps_topology *topology = ps_component_topology(row->where);
@@ -248,8 +250,8 @@ static bool rows_find_total(const struct stat_aggregate *aggregate, const char *
 	return false;
 }
 
-/* The kernel tells a task's counts alone. What permission or multiplexing took
- * from them, the totals say. */
+/* Finds the totals. The kernel gives only a task's counts; the totals tell what is missing because
+ * of permissions or multiplexing. */
 static int rows_find_totals(struct matrix *matrix, const struct stat_count *count,
                             const struct stat_aggregate *aggregate)
 {
@@ -282,7 +284,7 @@ int stat_matrix_fill(struct matrix *matrix, struct stat_count *count,
 	return -1;
 }
 
-/* A task's share of an estimate is estimated as the whole is. */
+/* Returns a task's count; if the total is scaled, the count is scaled by the same factor. */
 struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task_row *row,
                                   size_t event)
 {
@@ -290,7 +292,7 @@ struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
 	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
-	/* The times of a run are of no task. */
+	/* The times of a run don't belong to tasks. */
 	if (ps__run_time_is(ps_eventset_event_name(matrix->model, event)))
 		return (struct ps_value){.status = PS_STATUS_NOT_SUPPORTED,
 		                         .attribution = value.attribution,

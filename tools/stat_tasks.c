@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix of software threads and hardware threads: a line for each pair
- * that counted anything. With --by the components of a type take the place of the latter. */
+/* The matrix of software threads and hardware threads: a line for each pair that counted anything.
+ * With --by, components of a type replace the hardware threads. */
 #include "tools/stat_tasks.h"
 
 #include "output/csv.h"
@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line's process, task, name and CPU are one column: a narrow screen does not drop them. */
+/* Process, task, name and CPU are one column, so that a narrow screen doesn't drop them. */
 #define WHOSE         "%8s %8s %s%*s %*s"
 #define WHOSE_PROCESS "%8s %s%*s"
 #define TERMINAL_ROWS 40
 #define NAME_COLUMNS  16
 #define CPU_COLUMNS   6
-#define WHERE_COLUMNS 12 /* of the component: "NUMA node 12" */
+#define WHERE_COLUMNS 12 /* the component: "NUMA node 12" */
 
 static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
                             const char *name, const char *where, enum matrix_kind kind,
@@ -125,7 +125,7 @@ static void tasks_add_rows(const struct stat_output *output, const struct matrix
 	ps__grid_clear(&grid);
 }
 
-/* As many as a terminal should get. */
+/* Returns the number of rows to show; sorts them if a terminal doesn't get all. */
 static size_t tasks_choose(const struct stat_output *output, struct matrix *matrix)
 {
 	if (!output->screen.is_terminal || output->options->look.flags & PS_PRINT_EACH ||
@@ -176,7 +176,7 @@ static void tasks_json_add_count(struct ps__json *json, const struct matrix *mat
 	ps__json_close(json, '}');
 }
 
-/* 0: none. */
+/* Adds a number; null for 0. */
 static void json_add_number(struct ps__json *json, const char *name, pid_t number)
 {
 	if (number)
@@ -223,8 +223,8 @@ static int tasks_export_matrix(const struct stat_output *output, const struct ma
 	return tool_write(&text, output->stream);
 }
 
-/* The heading is that of the components above. A task's row is of the hardware thread or component
- * that its parent names; a process's of the whole machine. */
+/* Adds the first fields of a row, under the heading of the components. A task's parent is its
+ * hardware thread or component; a process's parent is the machine. */
 static void tasks_csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
                               const struct task_row *row, const struct stat_count *count)
 {
@@ -306,7 +306,7 @@ static int tasks_write_matrix(const struct stat_output *output, struct matrix *m
 	return stat_matrix_show(output, matrix);
 }
 
-/* With --by, tasks are shown on the components of its types. */
+/* Shows tasks; with --by on components of its type. */
 static int tasks_show_tasks(struct stat_output *output, struct matrix *matrix,
                             struct stat_count *count, const struct stat_facts *facts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf's duration_time, user_time and system_time: what the run took, and what its command used as
- * wait4(2) tells it, with the children that it waited for. No kernel counts them by hardware
+ * perf's duration_time, user_time and system_time: the duration of a run, and what its command and
+ * the children it waited for used, as wait4(2) reports it. Kernels don't count them by hardware
  * thread: they are stored when the run is over, as values of the whole machine.
  */
 #include "tools/stat_times.h"
@@ -36,7 +36,7 @@ static long long times_of(const struct timeval *time)
 	return (long long)time->tv_sec * 1000000000 + (long long)time->tv_usec * 1000;
 }
 
-/* If the command was not waited for, only the time of counting is known. */
+/* Gets a time. If the command wasn't waited for, only the duration is known. */
 static bool times_get(unsigned time, uint64_t elapsed_ns, const struct rusage *usage,
                       long long *out)
 {

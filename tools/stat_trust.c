@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trust that the counts of a run deserve: the attribution of all sets together, the residual
+/* How far the counts of a run can be trusted: the attribution of all sets together, the residual
  * and the coverage. */
 #include "tools/stat.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Did an estimate attribute what it counted of this event by other than proof? */
+/* True if counts of this event were attributed by an estimate, or to the CPU seen at a reading. */
 static bool trust_is_doubtful(const struct stat_count *count, const char *event)
 {
 	struct ps_value total;
@@ -43,8 +43,8 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 		weakest = one;
 		*why = reason;
 	}
-	/* The set of a task that slept all the time has the label of its method: there was nothing
-	 * to share out. */
+	/* If the tasks slept all the time, nothing was divided, so the method's label would be too
+	 * weak. */
 	if (weakest >= PS_ATTRIBUTION_MIXED && !count->has_doubt &&
 	    stat_method_is_estimate(count->how.method)) {
 		*why = "";

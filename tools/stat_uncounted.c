@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that the kernel does not count, and children that are older than the
- * counting. */
+/* Programs that the kernel does not count, and children that started before counting. */
 #include "tools/stat.h"
 
 #include "base/list.h"
@@ -28,7 +27,8 @@ static void uncounted_add_set(struct stat_uncounted *sum, struct ps_eventset *se
 	sum->programs += one.programs;
 }
 
-/* The command itself was there when its set began. 0 also if it isn't known. */
+/* Returns the number of tasks that still run; 0 if it is unknown. created doesn't include the
+ * command itself, which existed before its set, so it is -1 when all tasks have ended. */
 static long uncounted_find_left(struct ps_eventset *set)
 {
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);
@@ -58,7 +58,7 @@ static int uncounted_check_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* One that has gone again is told all the same. */
+/* Finds CPUs that came online. A CPU that has gone offline again stays counted. */
 static void uncounted_find_late_cpus(struct stat_count *count)
 {
 	struct stat_uncounted before = count->uncounted;
@@ -77,7 +77,7 @@ void stat_uncounted_take(struct stat_count *count)
 	struct stat_uncounted *sum = &count->uncounted;
 
 	uncounted_find_late_cpus(count);
-	/* The times of a run are not what the kernel counts of programs. */
+	/* The kernel takes no times of a run away from programs. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true,

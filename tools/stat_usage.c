@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of the options of `perfsage stat`, also those that perf's users try, and their help. */
+/* The names of the options of `perfsage stat`, with those that users of perf try, and their
+ * help. */
 #include "tools/stat_usage.h"
 
 static const struct tool_option options_of_stat[] = {
@@ -60,7 +61,7 @@ static const struct tool_option options_of_stat[] = {
      "leave components without a count out of JSON and CSV,\nas text does by default"},
     {OPTION_NO_METRICS, "no-metrics", NULL, "no derived values beside the counts"},
     {OPTION_RAW, "raw", NULL, "whole numbers, without SI prefixes"},
-    /* Other names for the same, most of them perf's. */
+    /* Aliases, most of them perf's. */
     {OPTION_TASKS, "threads", NULL, NULL},
     {OPTION_TASKS, "per-thread", NULL, NULL},
     {OPTION_BY_CPU, "no-aggr", NULL, NULL},
@@ -73,7 +74,7 @@ static const struct tool_option options_of_stat[] = {
     {'j', "json-output", NULL, NULL},
 };
 
-/* perf stat has these, and perfsage has not. */
+/* Options of perf stat that perfsage doesn't have. */
 static const struct tool_option options_of_perf[] = {
     {'B', "big-num", NULL, "--raw shows whole numbers"},
     {'d', "detailed", NULL,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The waiting of a run of perfsage stat: until counting begins, for intervals, and until its
- * end. */
+/* Waiting in a run of perfsage stat: until counting begins, for intervals, and for its end. */
 #include "tools/stat_run.h"
 
 #include "base/os.h"
@@ -10,13 +9,14 @@
 
 #include <math.h>
 
-/* The period at which the elapsed time is shown. */
+/* Period of showing the elapsed time. */
 #define BEAT_NS 1000000000u
 
-/* The period at which the kernel's records of tasks and programs are read. */
+/* Period of reading the kernel's records of tasks and programs. */
 #define TAKE_NS 20000000u
 
-/* The tasks are looked at so often at most; and looks take one part of so many of a CPU's time. */
+/* Least period of looking where the tasks run. Looks take at most 1 / PART_OF_TIME of a CPU's
+ * time. */
 #define LOOK_NS      10000000u
 #define PART_OF_TIME 100
 
@@ -73,8 +73,8 @@ static uint64_t wait_earliest(uint64_t one, uint64_t other)
 	return one;
 }
 
-/* The time is up: a command is asked to end, else counting ends. Returns
- * whether there is anything left to wait for. */
+/* Called when the time is up: asks a command to end; without one, counting ends. Returns true if
+ * there is a command to wait for. */
 static bool wait_end_by_timeout(struct run *run)
 {
 	run->limit_ns = 0;
@@ -103,9 +103,8 @@ static void wait_look(void *context)
 	run->look_ns = ps__os_now_ns() + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 
-/* An interval is over. Returns whether there is anything left to wait for: the
- * last one is shown when counting has ended. What can't be written ends counting,
- * unless it would leave a command alone. */
+/* Ends an interval. Returns false if there is nothing left to wait for: the last interval is shown
+ * when counting has ended. A failed write ends counting, unless a command is running. */
 static bool wait_take_interval(struct run *run, uint64_t now)
 {
 	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
@@ -118,8 +117,7 @@ static bool wait_take_interval(struct run *run, uint64_t now)
 	stat_count_take(&run->count);
 	bool is_shown = stat_wait_show_interval(run, NULL) == 0;
 	run->lacks_interval |= !is_shown;
-	/* Intervals that were slept through are part of the one that was just
-	 * shown. */
+	/* Intervals that were missed belong to the one that was just shown. */
 	run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
 	return is_shown || run->session->watcher.command;
 }
