@@ -37,7 +37,7 @@ struct stat_by {
 	int cache_level; /* as in struct ps_print_options */
 };
 
-/* What is counted instead of, or around, the command. */
+/* The target of the counts, and how they are split. */
 struct stat_target {
 	pid_t *pids;
 	size_t pid_count, pid_room;
