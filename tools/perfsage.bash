@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Bash completion for perfsage: subcommands, options and events, as perfsage itself tells them.
+# Bash completion for perfsage: subcommands, options and events, which it gets by running perfsage.
 
-# The subcommands that "perfsage --help" lists.
+# Prints the subcommands that "perfsage --help" lists.
 _perfsage_commands() {
 	"$1" --help 2> /dev/null | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'
 }
 
-# The options that "perfsage SUBCOMMAND --help" lists.
+# Prints the options that "perfsage SUBCOMMAND --help" lists.
 _perfsage_options() {
 	"$1" "$2" --help 2> /dev/null | sed -n 's/^  \(-[A-Za-z]\), \(--[a-z-]*\).*/\1 \2/p; s/^      \(--[a-z-]*\).*/\1/p'
 }
 
-# The names that perfsage list begins its lines with, but for what can't be counted: (u) in user space, (t) not tried. Names
-# of one event have commas between them.
+# Prints the names at the beginning of perfsage list's lines, without events that can't be counted. (u): counted in user space
+# only; (t): not tried. Commas separate the names of one event.
 _perfsage_events() {
 	"$1" list --all 2> /dev/null | sed -n '/ opened: /q; s/^([ut])/   /; s/^ *\([A-Za-z][^ ,]*\(, [^ ]*\)*\) .*/\1/p' |
 		sed 's/, /\n/g'
 }
 
-# The names of metrics, as perfsage list --metrics has them behind a mark or blanks; and of their groups.
+# Prints the names of metrics, which follow a mark or blanks in perfsage list --metrics, and the names of their groups.
 _perfsage_metrics() {
 	"$1" list --metrics 2> /dev/null | sed -n '/^Can.t be counted/q; s/^\(([0-9]*)\)\{0,1\} \{1,\}\([^ ]*\).*/\2/p'
 }
@@ -28,9 +28,9 @@ _perfsage_groups() {
 	"$1" list --metrics 2> /dev/null | sed -n '/^Can.t be counted/q; s/^\([^ :(]*\): .*/\1/p'
 }
 
-# The words up to the cursor as the command will get them, into words, and where each begins in COMP_WORDS, into begins:
-# bash takes words apart at ':' and '=' (COMP_WORDBREAKS). What stands before the last such place in the word at the cursor
-# is not replaced, so it must not be in what is offered: into kept.
+# Sets words to the words up to the cursor as the command will get them, and begins to the index of each in COMP_WORDS: bash
+# splits words at ':' and '=' (COMP_WORDBREAKS). Sets kept to the text before the last split in the word at the cursor: bash
+# doesn't replace this text, so it must be removed from the completions.
 _perfsage_join_words() {
 	local line=${COMP_LINE:0:COMP_POINT} index piece gap
 	words=()
@@ -38,7 +38,7 @@ _perfsage_join_words() {
 	for ((index = 0; index <= COMP_CWORD; index++)); do
 		piece=${COMP_WORDS[index]}
 		gap=${line%%[![:blank:]]*}
-		# The word at the cursor may go on behind it.
+		# Ignore the part of the word after the cursor.
 		((index < COMP_CWORD)) || piece=${line#"$gap"}
 		line=${line#"$gap$piece"}
 		kept=
@@ -54,7 +54,7 @@ _perfsage_join_words() {
 	kept=${kept//[\\\"\']/}
 }
 
-# Where COMMAND begins, among the words of perfsage stat, timeline and place; nothing if the cursor stands before it.
+# Prints the index of COMMAND among the words of perfsage stat, timeline and place; nothing if the cursor is before it.
 _perfsage_command_start() {
 	local index
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
@@ -70,18 +70,18 @@ _perfsage_command_start() {
 	done
 }
 
-# Offers those of the words that begin with what stands at the cursor.
+# Offers the words that begin with the text at the cursor.
 _perfsage_offer() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
 }
 
-# Names of files are the only ones that may need quotes.
+# Offers file names. Only these may need quotes.
 _perfsage_offer_files() {
 	mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
 	compopt -o filenames 2> /dev/null
 }
 
-# One name of a list with commas: what comes before the last comma stays.
+# Offers names for the last item of a list with commas, and keeps the items before it.
 _perfsage_offer_list() {
 	local before=
 	case $current in
@@ -92,7 +92,7 @@ _perfsage_offer_list() {
 	compopt -o nospace 2> /dev/null
 }
 
-# The command to be counted, and its own words by its own completion. Fails if the cursor stands before it.
+# Offers the command to be counted; completes its arguments by its own completion. Fails if the cursor is before it.
 _perfsage_offer_command() {
 	local start function
 	start=$(_perfsage_command_start)
@@ -103,7 +103,7 @@ _perfsage_offer_command() {
 	fi
 	for function in _comp_command_offset _command_offset; do
 		if declare -F "$function" > /dev/null; then
-			# They take what is kept into account by themselves.
+			# The command's completion handles kept itself.
 			kept=
 			"$function" "${begins[start]}"
 			return 0
@@ -113,7 +113,7 @@ _perfsage_offer_command() {
 	return 0
 }
 
-# The value of an option; fails if it has none.
+# Offers values of an option; fails if there are none.
 _perfsage_offer_value() {
 	case $1 in
 	-e | --event) _perfsage_offer_list "$(_perfsage_events "$program")" ;;
