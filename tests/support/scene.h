@@ -45,7 +45,7 @@ struct ps_eventset *scene_started_exact(void);
 /* Moves the caller to the CPU, and stores these counters there, one for each event. */
 void scene_store(struct ps_eventset *set, int cpu, const long long *counters);
 
-void scene_use(struct ps_topology *topology); /* destroys the scene's own topology */
+void scene_use(struct ps_topology *topology); /* replaces and destroys the scene's own */
 struct ps_component *scene_thread(int cpu);
 
 /* Return the part, or the total, which must exist. Timestamp 0: the latest. */
