@@ -310,6 +310,7 @@ struct ps__recording *ps__set_copy_recording(const struct ps__recording *model);
 /* slot.c: hardware threads. Returns the slot of a CPU, new if the CPU is met for the first time.
  * NULL, with a detail, if out of memory. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
+struct ps__slot *ps__set_met_slot(struct ps_eventset *set, int cpu); /* NULL: not met yet */
 void ps__set_find_instances(struct ps_eventset *set);
 int ps__set_create_slots(struct ps_eventset *set);
 void ps__set_free_slots(struct ps_eventset *set);
@@ -342,9 +343,9 @@ static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t i
  * a detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-/* Marks all parts since the counts began as uncertain: to which one some counts belong isn't
- * known. */
-void ps__set_doubt_parts(struct ps_eventset *set);
+/* Gives all parts since the counts began at least this label: to which part some counts belong
+ * isn't known. */
+void ps__set_doubt_parts(struct ps_eventset *set, unsigned attribution);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */
 /* For counts that aren't split: one instance, or one for each thread of a process; all in one

@@ -28,14 +28,14 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 	slot->has_counts = true;
 }
 
-void ps__set_doubt_parts(struct ps_eventset *set)
+void ps__set_doubt_parts(struct ps_eventset *set, unsigned attribution)
 {
 	set->has_doubt = true;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (set->recorder.active[index]->has_counts)
-			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);
+			ps__set_label_counts(set->recorder.active[index], (uint16_t)attribution);
 	}
-	ps__set_mark_idle(set, PS_ATTRIBUTION_LAST_CPU);
+	ps__set_mark_idle(set, (uint16_t)attribution);
 }
 
 int ps__set_read_rest(struct ps_eventset *set, int result)

@@ -135,7 +135,7 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	fetch->mark = (uint16_t)(label | fetch->flags);
 	ps__set_activate(set, here);
 	if (label == PS_ATTRIBUTION_LAST_CPU)
-		ps__set_doubt_parts(set);
+		ps__set_doubt_parts(set, PS_ATTRIBUTION_LAST_CPU);
 	if (label == PS_ATTRIBUTION_MIXED)
 		ps__set_share_counts(set, 0, spent_ns, fetch->mark);
 	else

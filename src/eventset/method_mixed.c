@@ -192,7 +192,7 @@ static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	if (label == PS_ATTRIBUTION_LAST_CPU)
-		ps__set_doubt_parts(set);
+		ps__set_doubt_parts(set, PS_ATTRIBUTION_LAST_CPU);
 	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;
 	ps__set_forget_times(set);
 	return has_part;

@@ -174,7 +174,7 @@ static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
 	if (has_lost)
-		ps__set_doubt_parts(set);
+		ps__set_doubt_parts(set, PS_ATTRIBUTION_LAST_CPU);
 	set->attribution.has_lost = false;
 	return true;
 }

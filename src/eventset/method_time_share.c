@@ -271,6 +271,33 @@ static bool is_idle(const struct ps_eventset *set, const struct root_times *time
 	              bytes) == 0;
 }
 
+/* True if any CPU may have had some of the root's counts: looks can miss a stay, and the place of
+ * away_ns isn't known. */
+static bool is_unplaced(const struct root_times *times)
+{
+	return times->seen_ns || times->away_ns > 0;
+}
+
+/* Weakens the labels of the other parts after a root's counts were divided among CPUs: they may
+ * lack some of these counts. With clocks for all CPUs only those may on which the root ran before,
+ * as the counts began before the clocks were last read. */
+static void doubt_others(struct ps_eventset *set, const struct root_times *times, unsigned label)
+{
+	if (is_unplaced(times) || label == PS_ATTRIBUTION_LAST_CPU) {
+		ps__set_doubt_parts(set, label);
+		return;
+	}
+	for (size_t index = times->first; index < times->end; index++) {
+		int cpu = set->counters.target.clocks[index].cpu;
+		if (cpu == PS__CLOCK_ANY ||
+		    set->attribution.time_share.known[index].running_ns == 0)
+			continue;
+		struct ps__slot *slot = ps__set_met_slot(set, cpu);
+		if (slot && slot->has_counts)
+			ps__set_label_counts(slot, (uint16_t)label);
+	}
+}
+
 /* Assigns a root's counts. Returns their label. */
 static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
                             struct ps__slot *here, uint16_t flags)
@@ -286,12 +313,15 @@ static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
 		                    time_share_enabled_ns(set, times->root), &times->shared_ns);
 	unsigned label = time_share_label(set, times);
 	if (label == PS_ATTRIBUTION_MIXED) {
+		flags |= is_unplaced(times) ? PS__MARK_UNPLACED : 0;
 		share_root(set, times, (uint16_t)(label | flags));
 	} else {
 		flags |= ps__set_assign(set, slot, times->root);
 		ps__set_label_counts(slot, (uint16_t)(label | flags));
 		ps__set_activate(set, slot);
 	}
+	if (label >= PS_ATTRIBUTION_MIXED)
+		doubt_others(set, times, label);
 	share->weakest = share->is_assigned && share->weakest > label ? share->weakest : label;
 	share->is_assigned = true;
 	share->stayed[times->root] = stay_of(times);

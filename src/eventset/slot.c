@@ -145,6 +145,11 @@ static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
 	                                                              : set->recorder.slot_limit];
 }
 
+struct ps__slot *ps__set_met_slot(struct ps_eventset *set, int cpu)
+{
+	return *entry_of(set, cpu);
+}
+
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 {
 	struct ps__slot **entry = entry_of(set, cpu);

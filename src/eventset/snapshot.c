@@ -196,7 +196,8 @@ static uint16_t difference_find_doubt(const struct difference *difference)
 
 	for (size_t index = 0; index < difference->to->count; index++) {
 		if (difference_subtract(difference, index, difference->from))
-			doubt |= ps__mark_doubt(difference_label(difference, index));
+			doubt = ps__mark_join(doubt,
+			                      ps__mark_doubt(difference_label(difference, index)));
 	}
 	return doubt;
 }

@@ -167,9 +167,9 @@ static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventse
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		const struct ps__slot *slot = set->recorder.active[index];
 		if (slot->has_counts)
-			doubt |= ps__mark_doubt(slot->counts_mark);
+			doubt = ps__mark_join(doubt, ps__mark_doubt(slot->counts_mark));
 		if (slot->has_base)
-			doubt |= ps__mark_doubt(slot->base_mark);
+			doubt = ps__mark_join(doubt, ps__mark_doubt(slot->base_mark));
 	}
 	for (size_t index = 0; doubt && index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];

@@ -82,7 +82,8 @@ static uint16_t interval_find_doubt(const struct sum *sum, const struct ps__log_
 		    interval_part(from, to->places[index], index, source->width);
 		if (interval_subtract(sum, before, ps__log_part(to, index, source->width),
 		                      source->width))
-			doubt |= ps__mark_doubt(interval_label(source, before, to, index));
+			doubt = ps__mark_join(
+			    doubt, ps__mark_doubt(interval_label(source, before, to, index)));
 	}
 	return doubt;
 }

@@ -114,7 +114,9 @@ enum {
 	PS__MARK_SATURATED = 0x0800,
 	PS__MARK_TOOK_TURNS =
 	    0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
-	PS__MARK_FLAGS = 0x2cf8,
+	/* counts were divided by an estimate that may have left out any other part */
+	PS__MARK_UNPLACED = 0x8000,
+	PS__MARK_FLAGS = 0xacf8,
 	/* The reading was updated, and its row is now at the end: this row counts for nothing. */
 	PS__MARK_GONE = 0x1000,
 	/* Where the reading's base is: 0 if neither is set; equal to the row; or kept in the set's
@@ -138,8 +140,9 @@ static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
  * thread isn't known can belong to any of them. 0: none. */
 static inline uint16_t ps__mark_doubt(uint16_t mark)
 {
-	return (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU ? PS_ATTRIBUTION_LAST_CPU
-	                                                                : 0;
+	if ((mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU)
+		return PS_ATTRIBUTION_LAST_CPU;
+	return mark & PS__MARK_UNPLACED ? PS_ATTRIBUTION_MIXED : 0;
 }
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool,

@@ -259,22 +259,49 @@ START_TEST(a_process_that_is_hidden_is_told)
 }
 END_TEST
 
+static void run_on(int cpu, uint64_t ran_ns, uint64_t faults)
+{
+	fake_task(500, "solver", cpu);
+	show_root(cpu, ran_ns);
+	fake_run(MS, MS);
+	fake_advance(PAGE_FAULTS, faults);
+}
+
 START_TEST(a_process_of_one_cpu_is_pinned_by_its_clocks_and_mixed_when_it_left)
 {
 	struct ps_eventset *set = by_looks("1");
 
 	check_ok(ps_start(set));
-	fake_task(500, "solver", 1);
-	show_root(1, 1001 * MS);
-	fake_run(MS, MS);
-	fake_advance(PAGE_FAULTS, 42);
+	run_on(1, 1001 * MS, 42);
 	check_part(1, take(set), 42, PS_ATTRIBUTION_PINNED);
-	fake_task(500, "solver", 2);
-	show_root(2, 1002 * MS);
-	fake_run(MS, MS);
-	fake_advance(PAGE_FAULTS, 42);
+	run_on(2, 1002 * MS, 42);
 	check_part(2, take(set), 42, PS_ATTRIBUTION_MIXED);
 	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A look can miss a stay on any CPU: no part of this reading is certain any more, also one that is
+ * met later. The next interval can be. */
+START_TEST(what_looks_divided_leaves_no_part_certain)
+{
+	struct ps_eventset *set = by_looks("1");
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	run_on(1, 1001 * MS, 10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_part(1, timestamp, 10, PS_ATTRIBUTION_PINNED);
+	run_on(2, 1002 * MS, 20);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_part(1, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 20, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 30);
+	check_ok(ps_reset(set));
+	run_on(1, 1003 * MS, 0); /* the proof takes two intervals */
+	take(set);
+	run_on(1, 1004 * MS, 5);
+	check_part(1, take(set), 5, PS_ATTRIBUTION_PINNED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -379,6 +406,7 @@ int main(void)
 	tcase_add_test(tests, a_first_look_that_fails_is_followed_by_another_first_look);
 	tcase_add_test(tests, a_process_that_is_hidden_is_told);
 	tcase_add_test(tests, a_process_of_one_cpu_is_pinned_by_its_clocks_and_mixed_when_it_left);
+	tcase_add_test(tests, what_looks_divided_leaves_no_part_certain);
 	tcase_add_test(tests, each_thread_that_was_there_has_its_own_time_first);
 	tcase_add_test(tests, of_ten_thousand_tasks_those_that_did_not_run_cost_one_file);
 	return scene_run(suite);

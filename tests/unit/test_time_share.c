@@ -152,6 +152,29 @@ START_TEST(one_that_left_its_cpus_has_a_share_on_an_unknown_one)
 }
 END_TEST
 
+/* A part that was certain isn't, once counts are on a CPU that has no clock. With clocks for all
+ * CPUs it stays so where the process never was. */
+START_TEST(what_was_divided_weakens_the_parts_that_may_lack_some)
+{
+	static const struct row {
+		const char *mask;
+		enum ps_attribution first;
+	} rows[] = {{"1", PS_ATTRIBUTION_MIXED}, {"0-3", PS_ATTRIBUTION_MIXED}};
+	struct ps_eventset *set = started(rows[_i].mask);
+	uint64_t timestamp = 0;
+
+	work(1, 1 * MS, 10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_le(scene_part(1, EVENT, timestamp).attribution, PS_ATTRIBUTION_PINNED);
+	work(2, 2 * MS, 20);
+	work(3, 2 * MS, 20);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_part(1, timestamp, 10, rows[_i].first);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 50);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* By less than what is told from a skew of the clocks, but the clock knows that it was elsewhere.
  */
 START_TEST(a_moment_elsewhere_is_no_proof)
@@ -259,6 +282,7 @@ int main(void)
 	tcase_add_test(tests, a_start_begins_a_proof_anew);
 	tcase_add_test(tests, a_process_of_one_cpu_is_pinned_by_two_clocks);
 	tcase_add_test(tests, one_that_left_its_cpus_has_a_share_on_an_unknown_one);
+	tcase_add_loop_test(tests, what_was_divided_weakens_the_parts_that_may_lack_some, 0, 2);
 	tcase_add_test(tests, a_moment_elsewhere_is_no_proof);
 	tcase_add_test(tests, a_task_that_ended_elsewhere_after_a_moment_is_seen);
 	tcase_add_test(tests, counts_without_time_go_to_where_the_process_is);
