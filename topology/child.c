@@ -6,6 +6,7 @@
  */
 #include "topology/child.h"
 
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 
@@ -164,9 +165,10 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 	int ends[2], status;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ps__fail(PS_ESYS,
-		                "%s is read in a child process first, and pipe2 failed: %s",
-		                subject, strerror(errno));
+		return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
+		                "%s is read in a child process first, and pipe2 failed: %s%s",
+		                subject, strerror(errno),
+		                errno == EMFILE ? ": " PS__ADVICE_DESCRIPTORS : "");
 	pid_t pid = child_fork_without_signals();
 	if (pid == 0)
 		child_main(work, context, ends[1]);

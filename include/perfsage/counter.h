@@ -169,7 +169,7 @@ struct ps_counter {
  * Visits the kernel's counters of a set, by CPU and event.
  *
  * The descriptors are the set's. Never close them. The caller can give them to
- * epoll(7), map them, and use ioctl(2) requests that change no count. The
+ * epoll(7) and read(2), and use ioctl(2) requests that change no count. The
  * descriptors are valid until the set's events, target or grouping change, or the
  * set is started again or destroyed. An ioctl that resets or disables a counter
  * makes the set's counts wrong.

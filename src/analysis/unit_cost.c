@@ -62,6 +62,9 @@ static int cost_check(struct measurements *from, const struct ps_unit_cost *out)
 		                              : "out");
 	if (from->columns == 0)
 		return ps__fail(PS_EINVAL, "ps_unit_cost: there is no column of work");
+	if (from->rows > SIZE_MAX / sizeof(double) / from->columns)
+		return ps__fail(PS_EINVAL, "ps_unit_cost: %zu rows of %zu columns are no array",
+		                from->rows, from->columns);
 	for (size_t row = 0; result == PS_OK && row < from->rows; row++) {
 		result = check_row(from, row);
 		from->used += result == PS_OK && weight_of(from, row) > 0 ? 1 : 0;

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* The kernel copies a filter into one page, with the NUL behind it. */
+#define MOST_FILTER_BYTES 4096
+
 /* Opens the event on the caller, with filter and program, and closes it. Returns 0 or -errno. */
 static int try_control(const struct ps__event *event)
 {
@@ -26,19 +29,29 @@ static int counter_explain(const struct ps__event *event, int error)
 	return ps__perf_explain(event, target, error, 1);
 }
 
-/* The event could be opened when it was added. So EINVAL is about the filter. */
+/* The kernel answers a filter that it doesn't understand with EINVAL, EPERM, ENOENT and others. So
+ * any error is about the filter if the event can be opened without it. */
 int ps__perf_probe_filter(const struct ps__event *event)
 {
 	int error = -try_control(event);
+	struct ps__event plain = *event;
 
-	if (error == EINVAL)
+	if (!error)
+		return PS_OK;
+	plain.control.filter = NULL;
+	if (strlen(event->control.filter) >= MOST_FILTER_BYTES)
+		return ps__fail(PS_EATTR,
+		                "'%s': the filter has %zu bytes, and the kernel takes at most %d",
+		                event->name, strlen(event->control.filter), MOST_FILTER_BYTES - 1);
+	bool is_short_of = error == EMFILE || error == ENFILE || error == ENOMEM;
+	if (!is_short_of && (error == EINVAL || try_control(&plain) == 0))
 		return ps__fail(
 		    PS_EATTR,
 		    "'%s': the kernel doesn't understand the filter '%s': the file "
 		    "events/SYSTEM/NAME/format of tracefs lists the tracepoint's fields; a "
 		    "filter of sched:sched_switch is \"prev_pid == 0 && next_prio < 100\"",
 		    event->name, event->control.filter);
-	return error ? counter_explain(event, error) : PS_OK;
+	return counter_explain(event, error);
 }
 
 int ps__perf_probe_bpf(const struct ps__event *event)
@@ -54,7 +67,7 @@ int ps__perf_probe_bpf(const struct ps__event *event)
 	return error ? counter_explain(event, error) : PS_OK;
 }
 
-static int visit_group(const struct ps__perf *perf, const struct ps__instance *instance,
+static int visit_group(struct ps__perf *perf, const struct ps__instance *instance,
                        const struct ps__group *group, ps__counter_visit *visit, void *context)
 {
 	pid_t tid = instance->place.is_cgroup ? -1 : instance->place.pid;
@@ -64,6 +77,8 @@ static int visit_group(const struct ps__perf *perf, const struct ps__instance *i
 		const struct ps__member *member = &group->members[place];
 		bool has_event = member->fd >= 0 && !group->stands_in &&
 		                 !perf->events[member->event].unsupported;
+		if (has_event && !ps__os_is_event_of(member->fd, member->id))
+			return ps__perf_fail_lost(perf);
 		if (has_event)
 			result =
 			    visit(member->event, tid, instance->place.cpu, member->fd, context);

@@ -268,6 +268,13 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	case EACCES:
 	case EPERM:
 		return explain_denied(event, target, error);
+	case EBADF:
+		if (event->control.has_bpf)
+			return ps__fail(PS_ESYS,
+			                "'%s': descriptor %d of its eBPF program is closed: keep "
+			                "it open, or set the program anew (ps_eventset_set_bpf)",
+			                event->name, event->control.bpf_fd);
+		break;
 	case ENOSYS:
 		return explain_no_call(event);
 	case EMFILE:
@@ -299,9 +306,8 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	case ENOMEM:
 		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event",
 		                event->name);
-	default:
-		return ps__fail(PS_ESYS, "'%s': perf_event_open: %s", event->name, strerror(error));
 	}
+	return ps__fail(PS_ESYS, "'%s': perf_event_open: %s", event->name, strerror(error));
 }
 
 /* Returns the number of descriptors for the whole set. */

@@ -8,6 +8,7 @@
 #include "base/os.h"
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,15 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	struct ps__file_id now;
 
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
+}
+
+/* True if a file may be this long. A write beyond the limit of file sizes ends the process. */
+static inline bool ps__file_may_end_at(size_t end)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	ps__os.getrlimit(RLIMIT_FSIZE, &limit);
+	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
 /* The mode in which a file that will replace an old one is created: no other user can read it until

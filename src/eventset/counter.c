@@ -110,6 +110,11 @@ static int counter_set_bpf(struct ps_eventset *set, size_t event, int program_fd
 
 	if (result != PS_OK)
 		return result;
+	if (program_fd < -1)
+		return ps__fail(PS_EINVAL,
+		                "ps_eventset_set_bpf: %d is no descriptor: was the program loaded? "
+		                "-1 detaches",
+		                program_fd);
 	struct ps__event tried = set->events.list[event];
 	tried.control.has_bpf = program_fd >= 0;
 	tried.control.bpf_fd = program_fd;

@@ -343,8 +343,7 @@ static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t i
  * a detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-/* Gives all parts since the counts began at least this label: to which part some counts belong
- * isn't known. */
+/* Gives all parts since the counts began at least this label: some counts may belong to any. */
 void ps__set_doubt_parts(struct ps_eventset *set, unsigned attribution);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */

@@ -178,8 +178,9 @@ static int destination_create(struct part *part)
  * full disk only then. Returns 0 or an errno. */
 static int destination_fill(const struct part *part, const struct ps__buffer *buffer)
 {
+	if (!ps__file_may_end_at(buffer->length))
+		return EFBIG;
 	int error = ps__destination_write_all(part->fd, buffer->text, buffer->length);
-
 	if (error)
 		return error;
 	if (fsync(part->fd) < 0 && errno != EINVAL)

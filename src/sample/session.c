@@ -37,6 +37,14 @@ static int session_check_options(const struct ps_session_options *options)
 		return fail_size("ps_session_options", sizeof *options, options->size);
 	if (listener && listener->size != sizeof *listener)
 		return fail_size("ps_listener", sizeof *listener, listener->size);
+	if (options->flags & ~(uint32_t)(PS_SESSION_MAPPINGS | PS_SESSION_SWITCHES))
+		return ps__fail(PS_EINVAL,
+		                "ps_session_create: the flags 0x%x have a bit that this version "
+		                "doesn't know",
+		                options->flags);
+	if (options->shortage != PS_SESSION_REFUSE && options->shortage != PS_SESSION_CLOSE)
+		return ps__fail(PS_EINVAL, "ps_session_create: there is no shortage %d",
+		                (int)options->shortage);
 	if (options->ring_bytes > LARGEST_RING)
 		return ps__fail(PS_EINVAL, "a ring of %zu bytes is too large", options->ring_bytes);
 	return PS_OK;

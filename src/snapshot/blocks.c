@@ -115,7 +115,8 @@ static int blocks_map_page(const struct ps__log_file *file, struct ps__log_page 
 	void *memory = mmap(NULL, file->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd,
 	                    (off_t)offset_of(file, page->index));
 	if (memory == MAP_FAILED)
-		return ps__fail(PS_ESYS, "a block of the log '%s' can't be mapped: %s", file->path,
+		return ps__fail(errno == ENOMEM ? PS_ENOMEM : PS_ESYS,
+		                "a block of the log '%s' can't be mapped: %s", file->path,
 		                strerror(errno));
 	result = make_pages(file, memory);
 	if (result == PS_OK)

@@ -32,15 +32,6 @@ static int file_fail(const char *path, int error)
 	return ps__fail(PS_ESYS, "the log '%s' can't be written: %s", path, strerror(error));
 }
 
-/* True if a file may be this long. A write beyond the limit of file sizes ends the process. */
-static bool file_is_allowed(size_t end)
-{
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	ps__os.getrlimit(RLIMIT_FSIZE, &limit);
-	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
-}
-
 /* Checks whether bytes up to this end may be written: PS_OK, PS_ECLOST or PS_ESYS. Each call that
  * writes to a block or makes one begins with this check: another file that the program opened under
  * the descriptor's number must not be written to. */
@@ -51,7 +42,7 @@ static int file_check(const struct ps__log_file *file, size_t end)
 		                "the program has closed the descriptor of the log '%s': what needs "
 		                "another block of the file is lost; create logs after that",
 		                file->path);
-	return file_is_allowed(end) ? PS_OK : file_fail(file->path, EFBIG);
+	return ps__file_may_end_at(end) ? PS_OK : file_fail(file->path, EFBIG);
 }
 
 static bool file_is_log(int fd)
@@ -321,7 +312,7 @@ void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
 	const struct ps__log_close close = ps__log_close_of(blocks);
 	ssize_t written;
 
-	if (!file_is_allowed(file->close_offset + sizeof close) ||
+	if (!ps__file_may_end_at(file->close_offset + sizeof close) ||
 	    !ps__file_id_is(file->fd, &file->id))
 		return;
 	do

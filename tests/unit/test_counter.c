@@ -81,7 +81,7 @@ START_TEST(counters_that_are_not_open_are_not_told)
 	check_fails(ps_eventset_for_each_counter(set, NULL, &seen), PS_EINVAL);
 	check_fails(ps_eventset_for_each_counter(set, note, &seen), PS_ENOTRUN);
 	check_ok(ps_start(set));
-	fake_fail(FAKE_IOCTL, 1, EIO);
+	fake_fail(FAKE_IOCTL, 2, EIO);
 	check_fails(ps_eventset_for_each_counter(set, note, &seen), PS_ESYS);
 	ck_assert_uint_eq(seen.count, 0);
 	ps_eventset_destroy(set);
@@ -125,6 +125,7 @@ END_TEST
 
 START_TEST(a_filter_that_the_kernel_does_not_understand_is_refused)
 {
+	char filter[4097] = "";
 	struct ps_eventset *set = scene_set("page-faults", TRACEPOINT, NULL);
 
 	check_ok(ps_eventset_set_filter(set, 1, "prev_pid == 7"));
@@ -137,6 +138,12 @@ START_TEST(a_filter_that_the_kernel_does_not_understand_is_refused)
 	check_fails(ps_eventset_set_filter(NULL, 0, "prev_pid == 7"), PS_EINVAL);
 	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EMFILE);
 	check_fails(ps_eventset_set_filter(set, 1, "prev_pid == 9"), PS_ECOUNT);
+	fake_fail(FAKE_IOCTL, 1, EPERM); /* the kernel's answer to some wrong filters */
+	check_fails(ps_eventset_set_filter(set, 1, "prev_pid == 9 garbage"), PS_EATTR);
+	check_detail("'prev_pid == 9 garbage'");
+	memset(filter, 'x', sizeof filter - 1);
+	check_fails(ps_eventset_set_filter(set, 1, filter), PS_EATTR);
+	check_detail("the filter has 4096 bytes, and the kernel takes at most 4095");
 	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
 	check_fails(ps_eventset_set_filter(set, 1, "prev_pid == 9"), PS_ENOMEM);
 	fake_fail(FAKE_ALLOCATE, 0, 0);
@@ -156,6 +163,7 @@ START_TEST(a_program_is_attached_while_counters_are_open)
 	ck_assert_int_eq(fake_bpf_count(), 1);
 	check_fails(ps_eventset_set_bpf(set, 1, -1), PS_EISRUN);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_fails(ps_eventset_set_bpf(set, 1, -ENOENT), PS_EINVAL); /* what libbpf returned */
 	check_fails(ps_eventset_set_bpf(set, 1, 5), PS_EINVAL);
 	check_detail("descriptor 5");
 	check_fails(ps_eventset_set_bpf(set, 0, FAKE_BPF_PROGRAM), PS_ENOSUPP);

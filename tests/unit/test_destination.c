@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text to a path, which appears whole or not at all, and to a descriptor. Real files, in a folder
  * of each test's own. */
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <dirent.h>
@@ -185,6 +186,26 @@ START_TEST(permissions_that_can_not_be_taken_over_leave_the_old_file)
 END_TEST
 
 /* The file system takes the first bytes alone. */
+static int tell_few_bytes(int resource, struct rlimit *limit)
+{
+	limit->rlim_cur = limit->rlim_max = resource == RLIMIT_FSIZE ? 10 : RLIM_INFINITY;
+	return 0;
+}
+
+/* Not even a part of it is written: SIGXFSZ would end the process. */
+START_TEST(a_limit_of_file_sizes_leaves_the_old_file)
+{
+	write_old("old", 0644);
+	ps__os.getrlimit = tell_few_bytes;
+	check_fails(ps_print_to_path(scene.root, &raw, path), PS_ESYS);
+	check_detail("File too large");
+	check_fails(ps_export_to_path(scene.root, PS_FORMAT_CSV, NULL, path), PS_ESYS);
+	check_detail(path);
+	check_content("old");
+	ck_assert_int_eq(files_in_folder(), 1);
+}
+END_TEST
+
 START_TEST(a_full_disk_leaves_the_old_file)
 {
 	struct rlimit all, few = {.rlim_cur = 10};
@@ -322,6 +343,7 @@ int main(void)
 	tcase_add_test(tests, a_name_may_be_as_long_as_the_folder_takes);
 	tcase_add_test(tests, permissions_that_can_not_be_taken_over_leave_the_old_file);
 	tcase_add_test(tests, a_full_disk_leaves_the_old_file);
+	tcase_add_test(tests, a_limit_of_file_sizes_leaves_the_old_file);
 	tcase_add_test(tests, a_lack_of_memory_leaves_the_old_file);
 	tcase_add_test(tests, what_is_no_regular_file_is_refused);
 	tcase_add_test(tests, another_writers_file_is_left_alone);

@@ -378,7 +378,7 @@ START_TEST(a_block_that_can_not_be_mapped_is_no_damage)
 	log_record(one, 1);
 	log_record(two, 2);
 	overtaking = two;
-	check_fails(ps__log_next_block(one), PS_ESYS);
+	check_fails(ps__log_next_block(one), PS_ENOMEM);
 	check_detail("can't be mapped");
 	ck_assert_int_eq(log_size(), size + 2 * BLOCK);
 	log_record(one, 3);

@@ -153,6 +153,13 @@ START_TEST(wrong_arguments_are_named)
 	options = usual();
 	options.ring_bytes = SIZE_MAX;
 	check_fails(ps_session_create(&session, 0, &options), PS_EINVAL);
+	options = usual();
+	options.flags = 0x200;
+	check_fails(ps_session_create(&session, 0, &options), PS_EINVAL);
+	check_detail("0x200");
+	options = usual();
+	options.shortage = (enum ps_session_shortage)9;
+	check_fails(ps_session_create(&session, 0, &options), PS_EINVAL);
 	ck_assert_ptr_null(session);
 	check_ok(ps_session_create(&session, PROCESS, NULL));
 	check_fails(ps_session_add(NULL, attr), PS_EINVAL);
