@@ -31,6 +31,11 @@ static bool is_capable(void)
 
 static int bpf_explain_denied(const char *what, int error)
 {
+	if (ps__proc_is_in_user_namespace(NULL, 0))
+		return ps__fail(PS_EPERM,
+		                "attribution by BPF needs CAP_BPF and CAP_PERFMON (%s for %s), and "
+		                "capabilities in a user namespace don't count: run without one",
+		                strerror(error), what);
 	if (!is_capable())
 		return ps__fail(
 		    PS_EPERM,

@@ -26,6 +26,8 @@ static bool has_perfmon(void)
 {
 	char status[PS__PROC_STATUS_BYTES];
 
+	if (ps__proc_is_in_user_namespace(NULL, 0))
+		return false;
 	ps__proc_status_read(status);
 	return ps__proc_status_has_capability(status, PS__CAP_PERFMON) ||
 	       ps__proc_status_has_capability(status, PS__CAP_SYS_ADMIN);
@@ -53,7 +55,7 @@ static bool is_permitted_on_caller(const struct ps__event *event)
 }
 
 /* Explains EACCES by the paranoid level that would permit this kind of counting. */
-static int explain_level(const struct ps__event *event, struct ps__target target)
+static int explain_level(const struct ps__event *event, struct ps__target target, int error)
 {
 	long level = 2;
 	const char *what = "this event";
@@ -74,6 +76,9 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		                "'%s': this user may not count task %d: it belongs to another "
 		                "user, or gained privileges; run as its owner, or with CAP_PERFMON",
 		                event->name, (int)target.tid);
+	/* A filter can give any errno. */
+	if ((level <= enough || has_perfmon()) && ps__perf_has_seccomp_filter())
+		return explain_seccomp(event, error);
 	if (level <= enough)
 		return ps__fail(PS_EPERM,
 		                "'%s': perf_event_open is refused although %s is %ld: a security "
@@ -90,12 +95,20 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	 * can't tell user space from the kernel. */
 	bool has_user_part = enough == 1 && event->explicit_domain && !event->kernel_side &&
 	                     !event->attr.exclude_user;
+	const char *or_less =
+	    has_user_part ? "; or count user space alone with the modifier :u" : "";
+	if (ps__proc_is_in_user_namespace(NULL, 0))
+		return ps__fail(
+		    PS_EPERM,
+		    "'%s': counting %s is not permitted: %s is %ld, and capabilities "
+		    "in a user namespace don't count; as root of the host: " PS__ADVICE_LEVEL
+		    ", or run without a user namespace%s",
+		    event->name, what, PS__PARANOID_FILE, level, enough, or_less);
 	return ps__fail(PS_EPERM,
 	                "'%s': counting %s is not permitted: %s is %ld and the process lacks "
 	                "CAP_PERFMON; as root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY
 	                "%s",
-	                event->name, what, PS__PARANOID_FILE, level, enough,
-	                has_user_part ? "; or count user space alone with the modifier :u" : "");
+	                event->name, what, PS__PARANOID_FILE, level, enough, or_less);
 }
 
 static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
@@ -103,7 +116,7 @@ static int explain_denied(const struct ps__event *event, struct ps__target targe
 	/* The paranoid level answers EACCES; seccomp profiles and security modules answer EPERM. */
 	if (error == EPERM && ps__perf_has_seccomp_filter())
 		return explain_seccomp(event, error);
-	return explain_level(event, target);
+	return explain_level(event, target, error);
 }
 
 static int explain_no_call(const struct ps__event *event)

@@ -5,6 +5,8 @@
 
 #include "base/os.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +67,19 @@ bool ps__proc_status_text(const char *status, const char *name, char *out, size_
 bool ps__proc_status_has_capability(const char *status, int number)
 {
 	return ps__proc_status_number(status, "CapEff", 16, 0) >> number & 1;
+}
+
+bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes)
+{
+	unsigned inside, outside;
+	unsigned long count;
+	char line[128];
+
+	if (ps__os_read_file("/proc/self/uid_map", line, sizeof line) <= 0)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	if (map)
+		snprintf(map, size_bytes, "%s", line);
+	return sscanf(line, "%u %u %lu", &inside, &outside, &count) == 3 &&
+	       (inside != 0 || outside != 0 || count != UINT32_MAX);
 }

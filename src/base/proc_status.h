@@ -22,6 +22,11 @@ bool ps__proc_status_text(const char *status, const char *name, char *out, size_
 
 /* True if the process has this capability (its number in capabilities(7)). */
 bool ps__proc_status_has_capability(const char *status, int number);
+/* True in a user namespace other than the initial one, which maps all numbers to themselves. In
+ * such a namespace capabilities, also root's, don't count for perf_event_open and bpf. map receives
+ * the first line of /proc/self/uid_map; it can be NULL. */
+bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes);
+
 #define PS__CAP_SYS_ADMIN 21 /* kernels before 5.8 have no PERFMON and ask for this */
 #define PS__CAP_PERFMON   38
 #define PS__CAP_BPF       39

@@ -99,6 +99,9 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
 void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* The remedy is a level of perf_event_paranoid, or CAP_PERFMON where that counts. */
+void ps__draft_level(struct ps__diagnosis *diagnosis, const char *gain, long level);
+
 /* Sets the command that keeps the remedy. name of a sysctl is without "kernel.". */
 void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -111,20 +111,6 @@ void ps__diagnose_seccomp(struct ps__diagnosis *d)
 		               mode);
 }
 
-/* True in a user namespace but the initial one, which maps all numbers to
- * themselves. */
-static bool kernel_is_in_user_namespace(char *map, size_t size_bytes)
-{
-	unsigned inside, outside;
-	unsigned long count;
-
-	if (ps__os_read_file("/proc/self/uid_map", map, size_bytes) <= 0)
-		return false;
-	map[strcspn(map, "\n")] = '\0';
-	return sscanf(map, "%u %u %lu", &inside, &outside, &count) == 3 &&
-	       (inside != 0 || outside != 0 || count != UINT32_MAX);
-}
-
 static const char *kernel_find_container_sign(void)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv",
@@ -149,7 +135,7 @@ void ps__diagnose_container(struct ps__diagnosis *d)
 		ps__draft_fact(d, PS_FINDING_GOOD,
 		               "No sign of a container: neither /.dockerenv nor /run/.containerenv "
 		               "nor /run/systemd/container can be read.");
-	if (!kernel_is_in_user_namespace(map, sizeof map))
+	if (!ps__proc_is_in_user_namespace(map, sizeof map))
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(d,

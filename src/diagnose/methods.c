@@ -58,9 +58,7 @@ static void cgroup_say_remedy(struct ps__diagnosis *d, int event, int moving)
 		ps__draft_remedy(d, PS_REMEDY_BY_YOU, CGROUP_GAIN, CGROUP_DELEGATED);
 	if (!ps__probe_is_denied(event))
 		return;
-	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, CGROUP_GAIN,
-	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")", 0l);
-	ps__draft_lasting_sysctl(d, "perf_event_paranoid", 0);
+	ps__draft_level(d, CGROUP_GAIN, 0);
 	if (ps__probe_is_denied(moving))
 		ps__draft_add(d, " To move processes you also need a control group of your "
 		                 "own: " CGROUP_DELEGATED ".");
@@ -110,7 +108,10 @@ static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 	               : code == PS_ESYS  ? PS_FINDING_UNKNOWN
 	                                  : PS_FINDING_BLOCKED,
 	               "--method bpf can't be used: %s.", ps_error_detail());
-	if (!has_admin)
+	bool is_in_namespace = ps__proc_is_in_user_namespace(NULL, 0);
+	if (!d->status[0])
+		ps__draft_add(d, " The capabilities can't be read.");
+	else if (!has_admin && !is_in_namespace)
 		ps__draft_add(d, " CAP_BPF %s, CAP_PERFMON %s.", capability_held(has_bpf),
 		              capability_held(has_perfmon));
 	ps__draft_add(d, " " PS__BTF_FILE " %s%s%s.", types < 0 ? "can't be read (" : "is there",
@@ -118,10 +119,12 @@ static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 	bool is_inside = ps__bpf_check_namespace() == PS_ENOSUPP;
 	if (is_inside)
 		d->draft.finding.state = PS_FINDING_BLOCKED;
-	if (is_inside || (code == PS_EPERM && is_filtered))
+	if (is_inside || (code == PS_EPERM && (is_filtered || is_in_namespace)))
 		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, BPF_GAIN,
-		                 "docker run --pid host --cap-add BPF " PS__ADVICE_CONTAINER
-		                 " ...  (podman alike)");
+		                 "docker run %s--pid host --cap-add BPF " PS__ADVICE_CONTAINER
+		                 " ...  (%s)",
+		                 is_in_namespace ? "--userns=host " : "",
+		                 is_in_namespace ? "as root of the host" : "podman alike");
 	else if (code == PS_EPERM && !is_capable)
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, BPF_GAIN, PS__ADVICE_BPF);
 	else if (code == PS_ENOSUPP && types < 0)

@@ -7,6 +7,7 @@
 #include "diagnose/diagnosis.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define CAPABILITY_TRAP                                                                         \
 	"setcap lasts until PROGRAM is replaced, and the loader then ignores LD_LIBRARY_PATH: " \
@@ -31,14 +32,17 @@ static void permission_say_setting(struct ps__diagnosis *d)
 		              ps__probe_errno(d->paranoid_error));
 	else
 		ps__draft_add(d, "kernel.perf_event_paranoid is %ld", d->paranoid);
+	bool has_perfmon = ps__proc_status_has_capability(d->status, PS__CAP_PERFMON);
+	bool has_admin = ps__proc_status_has_capability(d->status, PS__CAP_SYS_ADMIN);
 	if (!d->status[0])
 		ps__draft_add(d, ", the capabilities can't be read");
-	else if (ps__proc_status_has_capability(d->status, PS__CAP_PERFMON))
-		ps__draft_add(d, ", CAP_PERFMON is held");
-	else if (ps__proc_status_has_capability(d->status, PS__CAP_SYS_ADMIN))
-		ps__draft_add(d, ", CAP_SYS_ADMIN is held");
-	else
+	else if (!has_perfmon && !has_admin)
 		ps__draft_add(d, ", CAP_PERFMON is not held");
+	else
+		ps__draft_add(d, ", %s is held%s", has_perfmon ? "CAP_PERFMON" : "CAP_SYS_ADMIN",
+		              ps__proc_is_in_user_namespace(NULL, 0)
+		                  ? ", but doesn't count in a user namespace"
+		                  : "");
 }
 
 static void permission_say_part(struct ps__diagnosis *d, const char *what, int error)
@@ -84,14 +88,14 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 	}
 	bool denies_user = ps__probe_is_denied(permissions->user);
 	long level = denies_user ? 2 : permission_level_needed(permissions);
-	ps__draft_remedy(
-	    d, PS_REMEDY_BY_ADMINISTRATOR,
-	    denies_user ? "2 permits user space of one's own tasks, 1 the kernel, too, "
-			  "0 all tasks of a CPU; " CAPABILITY_TRAP
-			: "1 permits the kernel's part of one's own tasks, 0 all "
-			  "tasks of a CPU; " CAPABILITY_TRAP,
-	    PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")", level);
-	ps__draft_lasting_sysctl(d, "perf_event_paranoid", level);
+	char gain[sizeof d->draft.gain];
+	snprintf(gain, sizeof gain, "%s%s",
+	         denies_user ? "2 permits user space of one's own tasks, 1 the kernel, too, "
+	                       "0 all tasks of a CPU"
+	                     : "1 permits the kernel's part of one's own tasks, 0 all tasks of a "
+	                       "CPU",
+	         ps__proc_is_in_user_namespace(NULL, 0) ? "" : "; " CAPABILITY_TRAP);
+	ps__draft_level(d, gain, level);
 }
 
 void ps__diagnose_permission(struct ps__diagnosis *d)

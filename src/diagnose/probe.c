@@ -3,6 +3,7 @@
  * files. */
 #include "base/advice.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "diagnose/diagnosis.h"
 
 #include <errno.h>
@@ -70,6 +71,15 @@ void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
 void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name, long value)
 {
 	ps__draft_lasting(diagnosis, PS__ADVICE_LASTING, name, value, name);
+}
+
+void ps__draft_level(struct ps__diagnosis *diagnosis, const char *gain, long level)
+{
+	ps__draft_remedy(
+	    diagnosis, PS_REMEDY_BY_ADMINISTRATOR, gain, PS__ADVICE_LEVEL "  (%s)", level,
+	    ps__proc_is_in_user_namespace(NULL, 0) ? "as root of the host"
+						   : "or for one program: " PS__ADVICE_CAPABILITY);
+	ps__draft_lasting_sysctl(diagnosis, "perf_event_paranoid", level);
 }
 
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu)

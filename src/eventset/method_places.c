@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/undo.h"
 
 /* Finds all slots before anything is assigned: only this can fail. */
 static int places_find_slots(struct ps_eventset *set)
@@ -27,6 +28,7 @@ static void assign_place(struct ps_eventset *set, size_t place, uint16_t mark)
 	uint64_t *assigned = ps__set_assigned(set, 0);
 	size_t times = 2 * set->recorder.recording->groups;
 
+	ps__set_change_begin(set, slot, assigned);
 	for (size_t event = 0; event < set->events.count; event++) {
 		size_t word = times + event;
 		if (set->counters.papi->place_of[event] != place)
@@ -34,6 +36,7 @@ static void assign_place(struct ps_eventset *set, size_t place, uint16_t mark)
 		slot->counts[word] += totals[word] - assigned[word];
 		assigned[word] = totals[word];
 	}
+	ps__set_change_end(set);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 }

@@ -39,6 +39,12 @@ START_TEST(each_obstacle_is_told_before_anything_counts)
 	check_refused(set, PS_EPERM, "needs CAP_BPF and CAP_PERFMON");
 	fake_file("/proc/self/status", "CapEff:\t000000c000000000\n");
 	check_refused(set, PS_EPERM, "although the process has CAP_PERFMON");
+	/* Whatever the errno: a filter chooses it. */
+	fake_file("/proc/self/status", "CapEff:\t000000c000000000\nSeccomp:\t2\n");
+	check_refused(set, PS_EPERM, "a seccomp filter forbids perf_event_open");
+	fake_file("/proc/self/uid_map", "0 100000 65536\n");
+	check_refused(set, PS_EPERM, "capabilities in a user namespace don't count");
+	fake_file("/proc/self/uid_map", NULL);
 	fake_file("/proc/self/status", NULL);
 	fake_set_paranoid(2, true);
 	check_ok(ps_start(set));

@@ -102,6 +102,12 @@ START_TEST(a_container_is_known_by_its_files_and_a_user_namespace_by_its_map)
 	check_ok(diagnose("page-faults"));
 	check_found("container", "", PS_FINDING_LIMITED, "user namespace", "--userns=host");
 	check_by("container", PS_REMEDY_BY_CONTAINER_OWNER);
+	fake_set_paranoid(2, false);
+	fake_file("/proc/self/status", "CapEff:\t0000004000000000\n");
+	check_ok(diagnose("page-faults:u"));
+	check_found("permission", "", PS_FINDING_LIMITED,
+	            "CAP_PERFMON is held, but doesn't count in a user namespace",
+	            "perf_event_paranoid=0  (as root of the host)");
 }
 END_TEST
 
