@@ -188,14 +188,11 @@ static int settings_copy(char **copy, const char *text)
 int collect_settings_add_region(struct collect_settings *settings, const char *name)
 {
 	size_t room = settings->region_count;
-	char **grown = ps__vector_reserve(settings->regions, settings->region_count,
-	                                  settings->region_count + 1, &room, sizeof *grown);
 
-	if (!grown)
+	if (!PS__VECTOR_GROW(&settings->regions, settings->region_count, &room))
 		return ps__fail_memory("the name of a region");
-	settings->regions = grown;
-	grown[settings->region_count] = ps__os_strdup(name);
-	if (!grown[settings->region_count])
+	settings->regions[settings->region_count] = ps__os_strdup(name);
+	if (!settings->regions[settings->region_count])
 		return ps__fail_memory("the name of a region");
 	settings->region_count++;
 	return PS_OK;

@@ -64,13 +64,10 @@ int collect_metrics_add(struct collect_metrics *metrics, const char *name)
 		if (strcmp(metrics->names[index], name) == 0)
 			return 0;
 	}
-	char **grown = ps__vector_reserve(metrics->names, metrics->count, metrics->count + 1,
-	                                  &metrics->room, sizeof *grown);
-	if (!grown)
+	if (!PS__VECTOR_GROW(&metrics->names, metrics->count, &metrics->room))
 		return -1;
-	metrics->names = grown;
-	grown[metrics->count] = ps__os_strdup(name);
-	if (!grown[metrics->count])
+	metrics->names[metrics->count] = ps__os_strdup(name);
+	if (!metrics->names[metrics->count])
 		return -1;
 	metrics->count++;
 	return 0;

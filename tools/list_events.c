@@ -63,11 +63,8 @@ static int list_events_append(const struct ps_event_info *info, void *context)
 	list->has_tracepoints |= list_events_is_tracepoint(info->pmu);
 	if (!list_events_has_word(info, list->word))
 		return 0;
-	struct list_event *grown = ps__vector_reserve(list->events, list->count, list->count + 1,
-	                                              &list->room, sizeof *grown);
-	if (!grown)
+	if (!PS__VECTOR_GROW(&list->events, list->count, &list->room))
 		return PS_ENOMEM;
-	list->events = grown;
 	event.name = ps__os_strdup(info->name);
 	event.pmu = ps__os_strdup(info->pmu);
 	event.description = ps__os_strdup(info->description);
@@ -123,15 +120,10 @@ static int list_events_note_reason(struct list *list, struct list_event *event)
 		event->reason = index;
 		return 0;
 	}
-	struct list_reason *grown =
-	    text ? ps__vector_reserve(list->reasons, list->reason_count, list->reason_count + 1,
-	                              &list->reason_room, sizeof *grown)
-		 : NULL;
-	if (!grown) {
+	if (!text || !PS__VECTOR_GROW(&list->reasons, list->reason_count, &list->reason_room)) {
 		free(text);
 		return -1;
 	}
-	list->reasons = grown;
 	event->reason = list->reason_count;
 	list->reasons[list->reason_count++] =
 	    (struct list_reason){.text = text, .code = event->code, .count = 1};

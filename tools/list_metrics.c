@@ -87,12 +87,9 @@ static int metrics_gather(struct lines *lines, const char *word)
 	     metric = ps__metric_next(metric)) {
 		if (!metrics_has_word(metric, word))
 			continue;
-		struct line *grown = ps__vector_reserve(lines->list, lines->count, lines->count + 1,
-		                                        &lines->room, sizeof *grown);
-		if (!grown)
+		if (!PS__VECTOR_GROW(&lines->list, lines->count, &lines->room))
 			return tool_complain("out of memory"), -1;
-		lines->list = grown;
-		struct line *line = &grown[lines->count++];
+		struct line *line = &lines->list[lines->count++];
 		*line = (struct line){.metric = metric};
 		if (metrics_probe(line) < 0)
 			return -1;

@@ -78,16 +78,9 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	int found = tool_log_interval(log, record, NULL, &value, &duration_ns);
 	if (found <= 0)
 		return found;
-	double *work =
-	    ps__vector_reserve(rows->work, rows->count * rows->columns,
-	                       (rows->count + 1) * rows->columns, &rows->work_room, sizeof *work);
-	if (work)
-		rows->work = work;
-	double *cost = ps__vector_reserve(rows->cost, rows->count, rows->count + 1,
-	                                  &rows->cost_room, sizeof *cost);
-	if (cost)
-		rows->cost = cost;
-	if (!work || !cost)
+	if (!PS__VECTOR_RESERVE(&rows->work, rows->count * rows->columns,
+	                        (rows->count + 1) * rows->columns, &rows->work_room) ||
+	    !PS__VECTOR_GROW(&rows->cost, rows->count, &rows->cost_room))
 		return cost_complain_memory();
 	/* A lower bound is no measurement. */
 	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;

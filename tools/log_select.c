@@ -199,11 +199,8 @@ static int select_add_events(struct tool_log *log, size_t stream)
 			at++;
 		if (at < log->events.count)
 			continue;
-		char **names = ps__vector_reserve(log->events.names, at, at + 1, &log->events.room,
-		                                  sizeof *names);
-		if (names)
-			log->events.names = names;
-		if (!names || !(names[at] = ps__os_strdup(name)))
+		if (!PS__VECTOR_GROW(&log->events.names, at, &log->events.room) ||
+		    !(log->events.names[at] = ps__os_strdup(name)))
 			return tool_complain("there is no memory for the events"), -1;
 		log->events.count++;
 	}

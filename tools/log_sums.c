@@ -29,11 +29,8 @@ int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 		sum->unknown++;
 		return 0;
 	}
-	long long *numbers = ps__vector_reserve(sum->numbers, sum->count, sum->count + 1,
-	                                        &sum->room, sizeof *numbers);
-	if (!numbers)
+	if (!PS__VECTOR_GROW(&sum->numbers, sum->count, &sum->room))
 		return groups_complain_memory();
-	sum->numbers = numbers;
 	sum->numbers[sum->count] = value->value;
 	ps__known_note(&sum->known, value);
 	ps__value_merge(&sum->total, &sum->count, value);
@@ -94,12 +91,8 @@ static int add_component(struct ps_component *component, void *context)
 
 	if (!is_chosen(choice, component))
 		return 0;
-	struct ps_component **components =
-	    ps__vector_reserve(all->components, all->component_count, all->component_count + 1,
-	                       &all->component_room, sizeof *components);
-	if (!components)
+	if (!PS__VECTOR_GROW(&all->components, all->component_count, &all->component_room))
 		return -1;
-	all->components = components;
 	all->components[all->component_count++] = component;
 	return 0;
 }
@@ -152,18 +145,14 @@ static struct tool_log_group *groups_find(struct tool_log_groups *all, const cha
 		tool_complain("the field of --group has more than %d values", MOST_GROUPS);
 		return NULL;
 	}
-	struct tool_log_group *groups =
-	    ps__vector_reserve(all->groups, all->count, all->count + 1, &all->room, sizeof *groups);
-	if (groups)
-		all->groups = groups;
 	struct tool_log_sum *sums =
 	    ps__os_calloc(all->component_count * all->event_count + 1, sizeof *sums);
-	if (!groups || !sums) {
+	if (!sums || !PS__VECTOR_GROW(&all->groups, all->count, &all->room)) {
 		ps__os_free(sums);
 		groups_complain_memory();
 		return NULL;
 	}
-	struct tool_log_group *group = &groups[all->count++];
+	struct tool_log_group *group = &all->groups[all->count++];
 	*place = (uint32_t)all->count;
 	snprintf(group->text, sizeof group->text, "%s", text);
 	group->is_set = is_set;

@@ -153,13 +153,9 @@ static int add_branch(struct tool_tracks *tracks, struct tool_stream_tracks *str
 {
 	if (has_branch(stream, thread))
 		return 0;
-	struct tool_branch *branches =
-	    ps__vector_reserve(stream->branches, stream->branch_count, stream->branch_count + 1,
-	                       &stream->branch_room, sizeof *branches);
-	if (!branches)
+	if (!PS__VECTOR_GROW(&stream->branches, stream->branch_count, &stream->branch_room))
 		return tracks_complain_memory();
-	stream->branches = branches;
-	struct tool_branch *branch = &branches[stream->branch_count];
+	struct tool_branch *branch = &stream->branches[stream->branch_count];
 	*branch = (struct tool_branch){.stream = stream->all.stream, .thread = thread};
 	if (init_branch(tracks, branch) < 0)
 		return -1;

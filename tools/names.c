@@ -13,17 +13,10 @@
 
 static int names_append(struct tool_names *names, const char *name, size_t length)
 {
-	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1,
-	                                  &names->room, sizeof(char *));
-
-	if (grown)
-		names->names = grown;
-	char *copy = grown ? ps__os_strndup(name, length) : NULL;
-	if (!copy) {
-		tool_complain("out of memory");
-		return -1;
-	}
-	names->names[names->count++] = copy;
+	if (!PS__VECTOR_GROW(&names->names, names->count, &names->room) ||
+	    !(names->names[names->count] = ps__os_strndup(name, length)))
+		return tool_complain("out of memory"), -1;
+	names->count++;
 	return 0;
 }
 
@@ -137,16 +130,9 @@ static int names_add_one(struct tool_names *names, const char *name, size_t leng
 
 static int names_note_group(struct tool_names *names, size_t first, bool is_weak)
 {
-	struct tool_name_group *groups =
-	    ps__vector_reserve(names->groups, names->group_count, names->group_count + 1,
-	                       &names->group_room, sizeof *groups);
-
-	if (!groups) {
-		tool_complain("out of memory");
-		return -1;
-	}
-	names->groups = groups;
-	groups[names->group_count++] =
+	if (!PS__VECTOR_GROW(&names->groups, names->group_count, &names->group_room))
+		return tool_complain("out of memory"), -1;
+	names->groups[names->group_count++] =
 	    (struct tool_name_group){.first = first, .end = names->count, .is_weak = is_weak};
 	return 0;
 }

@@ -73,17 +73,13 @@ clear_now:
 
 int place_masks_begin(struct place_masks *masks, uint32_t tid, uint64_t begin_ns)
 {
-	struct place_mask *list = ps__vector_reserve(masks->list, masks->count, masks->count + 1,
-	                                             &masks->room, sizeof *list);
-
-	if (!list)
+	if (!PS__VECTOR_GROW(&masks->list, masks->count, &masks->room))
 		return ps__fail_memory("the masks of a program's tasks");
-	masks->list = list;
 	size_t at = masks_behind(masks, tid, begin_ns);
-	memmove(&list[at + 1], &list[at], (masks->count - at) * sizeof *list);
+	memmove(&masks->list[at + 1], &masks->list[at], (masks->count - at) * sizeof *masks->list);
 	masks->count++;
-	list[at] = (struct place_mask){.tid = tid, .begin_ns = begin_ns};
-	return mask_look(&list[at], ps__os_now_ns());
+	masks->list[at] = (struct place_mask){.tid = tid, .begin_ns = begin_ns};
+	return mask_look(&masks->list[at], ps__os_now_ns());
 }
 
 int place_masks_hear(struct place_masks *masks, const struct ps_record *record)

@@ -162,13 +162,9 @@ static int compare_parts(const void *one, const void *other)
 
 static int add_part(struct place_part **parts, size_t *count, size_t *room, struct place_part part)
 {
-	struct place_part *more =
-	    ps__vector_reserve(*parts, *count, *count + 1, room, sizeof *more);
-
-	if (!more)
+	if (!PS__VECTOR_GROW(parts, *count, room))
 		return ps__fail_memory("the tasks that share a place");
-	*parts = more;
-	more[(*count)++] = part;
+	(*parts)[(*count)++] = part;
 	return PS_OK;
 }
 
@@ -192,13 +188,9 @@ static int add_finding(struct place_sums *sums, const struct place_sweep *sweep,
 	*next = entry;
 	if (result != PS_OK || spot->clock_ns == 0)
 		return result;
-	struct place_finding *findings =
-	    ps__vector_reserve(sums->findings, sums->finding_count, sums->finding_count + 1,
-	                       &sums->finding_room, sizeof *findings);
-	if (!findings)
+	if (!PS__VECTOR_GROW(&sums->findings, sums->finding_count, &sums->finding_room))
 		return ps__fail_memory("the places that tasks share");
-	sums->findings = findings;
-	findings[sums->finding_count++] =
+	sums->findings[sums->finding_count++] =
 	    (struct place_finding){.component = spot->component,
 	                           .ns = spot->clock_ns,
 	                           .first_member = first,

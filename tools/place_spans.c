@@ -18,29 +18,22 @@ static int spans_meet(struct spans *spans, size_t task)
 {
 	if (task < spans->task_count)
 		return PS_OK;
-	int *cpus = ps__vector_reserve(spans->cpus, spans->task_count, task + 1, &spans->task_room,
-	                               sizeof *cpus);
-	if (!cpus)
+	if (!PS__VECTOR_RESERVE(&spans->cpus, spans->task_count, task + 1, &spans->task_room))
 		return ps__fail_memory("the tasks of a program");
 	while (spans->task_count <= task)
-		cpus[spans->task_count++] = -1;
-	spans->cpus = cpus;
+		spans->cpus[spans->task_count++] = -1;
 	return PS_OK;
 }
 
 static int spans_add(struct spans *spans, const struct tool_span *span, int cpu)
 {
-	struct place_span *list = ps__vector_reserve(spans->list, spans->count, spans->count + 1,
-	                                             &spans->room, sizeof *list);
-
-	if (!list)
+	if (!PS__VECTOR_GROW(&spans->list, spans->count, &spans->room))
 		return ps__fail_memory("the times of a program's tasks");
-	spans->list = list;
-	list[spans->count++] = (struct place_span){.task = span->task->index,
-	                                           .cpu = cpu,
-	                                           .waits = span->kind != TOOL_SPAN_ON,
-	                                           .begin_ns = span->begin_ns,
-	                                           .end_ns = span->end_ns};
+	spans->list[spans->count++] = (struct place_span){.task = span->task->index,
+	                                                  .cpu = cpu,
+	                                                  .waits = span->kind != TOOL_SPAN_ON,
+	                                                  .begin_ns = span->begin_ns,
+	                                                  .end_ns = span->end_ns};
 	return PS_OK;
 }
 

@@ -29,13 +29,9 @@ void tool_places_clear(struct tool_places *places)
  * then. */
 static int places_adopt(struct tool_places *places, const struct tool_cpus *cpus)
 {
-	struct tool_cpus *list = ps__vector_reserve(places->list, places->count, places->count + 1,
-	                                            &places->room, sizeof *list);
-
-	if (!list)
+	if (!PS__VECTOR_GROW(&places->list, places->count, &places->room))
 		return ps__fail_memory("the places of a program");
-	places->list = list;
-	list[places->count++] = *cpus;
+	places->list[places->count++] = *cpus;
 	return PS_OK;
 }
 

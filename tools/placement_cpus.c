@@ -38,13 +38,11 @@ int tool_cpus_add(struct tool_cpus *cpus, int cpu)
 
 	if (at < cpus->count && cpus->numbers[at] == cpu)
 		return PS_OK;
-	int *numbers = ps__vector_reserve(cpus->numbers, cpus->count, cpus->count + 1, &cpus->room,
-	                                  sizeof *numbers);
-	if (!numbers)
+	if (!PS__VECTOR_GROW(&cpus->numbers, cpus->count, &cpus->room))
 		return ps__fail_memory("a set of CPUs");
-	cpus->numbers = numbers;
-	memmove(&numbers[at + 1], &numbers[at], (cpus->count++ - at) * sizeof *numbers);
-	numbers[at] = cpu;
+	memmove(&cpus->numbers[at + 1], &cpus->numbers[at],
+	        (cpus->count++ - at) * sizeof *cpus->numbers);
+	cpus->numbers[at] = cpu;
 	return PS_OK;
 }
 
@@ -54,12 +52,9 @@ int tool_cpus_copy(struct tool_cpus *cpus, const struct tool_cpus *other)
 		cpus->count = 0;
 		return PS_OK;
 	}
-	int *numbers = ps__vector_reserve(cpus->numbers, cpus->count, other->count, &cpus->room,
-	                                  sizeof *numbers);
-	if (!numbers)
+	if (!PS__VECTOR_RESERVE(&cpus->numbers, cpus->count, other->count, &cpus->room))
 		return ps__fail_memory("a set of CPUs");
-	cpus->numbers = numbers;
-	memcpy(numbers, other->numbers, other->count * sizeof *numbers);
+	memcpy(cpus->numbers, other->numbers, other->count * sizeof *cpus->numbers);
 	cpus->count = other->count;
 	return PS_OK;
 }

@@ -90,11 +90,8 @@ static void processes_list(struct tool_processes *all)
 		if (!isdigit((unsigned char)*entry->d_name) ||
 		    processes_read(entry->d_name, &one) != RUNS)
 			continue;
-		struct tool_process *grown = ps__vector_reserve(
-		    all->list, all->count, all->count + 1, &all->room, sizeof *grown);
-		if (!grown)
+		if (!PS__VECTOR_GROW(&all->list, all->count, &all->room))
 			break;
-		all->list = grown;
 		all->list[all->count++] = one;
 	}
 	if (folder)

@@ -49,15 +49,11 @@ struct tool_task *tool_hole_find_on(const struct tool_slices *slices, int cpu)
 
 void tool_hole_note_on(struct tool_slices *slices, int cpu, const struct tool_task *task)
 {
-	size_t *on = ps__vector_reserve(slices->on, slices->on_room, (size_t)cpu + 1,
-	                                &slices->on_room, sizeof *on);
-
-	if (!on) {
+	if (!PS__VECTOR_RESERVE(&slices->on, slices->on_room, (size_t)cpu + 1, &slices->on_room)) {
 		slices->result = ps__fail_memory("the tasks on the CPUs");
 		return;
 	}
-	slices->on = on;
-	on[cpu] = task ? task->index + 1 : 0;
+	slices->on[cpu] = task ? task->index + 1 : 0;
 }
 
 static struct tool_hole hole_clip(const struct tool_slices *slices,
@@ -82,16 +78,11 @@ static struct tool_hole hole_clip(const struct tool_slices *slices,
 const struct tool_hole *tool_hole_add(struct tool_slices *slices,
                                       const struct tool_slice_record *record)
 {
-	struct tool_hole *holes =
-	    ps__vector_reserve(slices->holes, slices->hole_count, slices->hole_count + 1,
-	                       &slices->hole_room, sizeof *holes);
-
-	if (!holes) {
+	if (!PS__VECTOR_GROW(&slices->holes, slices->hole_count, &slices->hole_room)) {
 		slices->result = ps__fail_memory("the holes of the slices");
 		return NULL;
 	}
-	slices->holes = holes;
-	struct tool_hole *hole = &holes[slices->hole_count];
+	struct tool_hole *hole = &slices->holes[slices->hole_count];
 	*hole = hole_clip(slices, record);
 	uint64_t covered_ns = tool_hole_last_end(slices, hole->cpu, hole->begin_ns, hole->end_ns);
 	hole->new_ns = covered_ns ? covered_ns : hole->begin_ns;

@@ -39,12 +39,9 @@ static struct tool_stream *find_stream(struct tool_slice_records *records, int c
 	size_t index = index_of(cpu, ring);
 
 	if (index >= records->stream_count) {
-		struct tool_stream *streams =
-		    ps__vector_reserve(records->streams, records->stream_count, index + 1,
-		                       &records->stream_room, sizeof *streams);
-		if (!streams)
+		if (!PS__VECTOR_RESERVE(&records->streams, records->stream_count, index + 1,
+		                        &records->stream_room))
 			return NULL;
-		records->streams = streams;
 		records->stream_count = index + 1;
 	}
 	return &records->streams[index];
@@ -58,14 +55,11 @@ static bool slice_make_room(struct tool_slice_records *records, struct tool_stre
 		return true;
 	if (records->most_blocks && records->block_count == records->most_blocks)
 		return false;
-	struct tool_slice_record **blocks = ps__vector_reserve(stream->blocks, count, count + 1,
-	                                                       &stream->block_room, sizeof *blocks);
-	if (!blocks)
+	if (!PS__VECTOR_GROW(&stream->blocks, count, &stream->block_room))
 		return false;
-	stream->blocks = blocks;
-	blocks[count] = ps__os_calloc(BLOCK, sizeof **blocks);
-	records->block_count += blocks[count] != NULL;
-	return blocks[count] != NULL;
+	stream->blocks[count] = ps__os_calloc(BLOCK, sizeof **stream->blocks);
+	records->block_count += stream->blocks[count] != NULL;
+	return stream->blocks[count] != NULL;
 }
 
 void tool_slice_records_limit(struct tool_slice_records *records, size_t mib)
@@ -123,16 +117,11 @@ bool tool_slice_records_have_samples(const struct tool_slice_records *records, s
 
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name)
 {
-	char **names =
-	    ps__vector_reserve(records->names, records->name_count, records->name_count + 1,
-	                       &records->name_room, sizeof *names);
-
-	if (names)
-		records->names = names;
-	char *copy = names ? ps__os_strndup(name, strlen(name)) : NULL;
-	if (!copy)
+	if (!PS__VECTOR_GROW(&records->names, records->name_count, &records->name_room))
 		return SIZE_MAX;
-	names[records->name_count] = copy;
+	records->names[records->name_count] = ps__os_strdup(name);
+	if (!records->names[records->name_count])
+		return SIZE_MAX;
 	return records->name_count++;
 }
 

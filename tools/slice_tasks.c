@@ -48,14 +48,9 @@ static bool reserve_places(struct tool_slices *slices)
 
 static struct tool_task *reserve_task(struct tool_slices *slices)
 {
-	struct tool_task *tasks =
-	    ps__vector_reserve(slices->tasks, slices->task_count, slices->task_count + 1,
-	                       &slices->task_room, sizeof *tasks);
-
-	if (!tasks)
+	if (!PS__VECTOR_GROW(&slices->tasks, slices->task_count, &slices->task_room))
 		return NULL;
-	slices->tasks = tasks;
-	return reserve_places(slices) ? &tasks[slices->task_count] : NULL;
+	return reserve_places(slices) ? &slices->tasks[slices->task_count] : NULL;
 }
 
 struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32_t tid,

@@ -20,15 +20,10 @@
 
 static void fields_add(struct stat_fields *fields, struct ps_export_field field)
 {
-	struct ps_export_field *grown =
-	    ps__vector_reserve(fields->fields, fields->count, fields->count + 1, &fields->room,
-	                       sizeof *fields->fields);
-
-	if (!grown) {
+	if (!PS__VECTOR_GROW(&fields->fields, fields->count, &fields->room)) {
 		fields->has_failed = true;
 		return;
 	}
-	fields->fields = grown;
 	fields->fields[fields->count++] = field;
 }
 

@@ -28,17 +28,14 @@ static int options_append_pid(struct stat_options *options, const char *text)
 		       -1;
 	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
 		return -1;
-	pid_t *grown = ps__vector_reserve(options->target.pids, options->target.pid_count,
-	                                  options->target.pid_count + 1, &options->target.pid_room,
-	                                  sizeof *grown);
-	if (!grown)
+	if (!PS__VECTOR_GROW(&options->target.pids, options->target.pid_count,
+	                     &options->target.pid_room))
 		return tool_complain("out of memory"), -1;
-	options->target.pids = grown;
 	for (size_t index = 0; index < options->target.pid_count; index++) {
-		if (grown[index] == (pid_t)pid)
+		if (options->target.pids[index] == (pid_t)pid)
 			return 0;
 	}
-	grown[options->target.pid_count++] = (pid_t)pid;
+	options->target.pids[options->target.pid_count++] = (pid_t)pid;
 	return 0;
 }
 
@@ -188,13 +185,9 @@ static int options_add_region(struct stat_options *options, const char *name)
 	if (!*name)
 		return tool_complain("--region takes a region's name, not ''; --regions shows all"),
 		       -1;
-	const char **grown = ps__vector_reserve(options->of_regions.named, count, count + 1,
-	                                        &options->of_regions.named_room, sizeof *grown);
-
-	if (!grown)
+	if (!PS__VECTOR_GROW(&options->of_regions.named, count, &options->of_regions.named_room))
 		return tool_complain("out of memory"), -1;
-	options->of_regions.named = grown;
-	grown[options->of_regions.named_count++] = name;
+	options->of_regions.named[options->of_regions.named_count++] = name;
 	options->shows_regions = true;
 	return 0;
 }

@@ -162,12 +162,8 @@ static int sums_try(struct sums *sums, struct ps__words words, bool *is_good)
 
 static int sums_add(struct sums *sums, const struct sums_report *report)
 {
-	struct sums_report *grown = ps__vector_reserve(sums->list, sums->count, sums->count + 1,
-	                                               &sums->room, sizeof *grown);
-
-	if (!grown)
+	if (!PS__VECTOR_GROW(&sums->list, sums->count, &sums->room))
 		return ps__fail_memory("the reports of all processes");
-	sums->list = grown;
 	sums->list[sums->count++] = *report;
 	return PS_OK;
 }

@@ -69,13 +69,10 @@ static int reports_add_file(const char *path, struct stat_region_run *run, size_
 	int error = file ? 0 : errno;
 
 	while (file && !error && length > 0) {
-		char *grown =
-		    ps__vector_reserve(run->text, run->length, run->length + READ_BYTES, room, 1);
-		if (!grown) {
+		if (!PS__VECTOR_RESERVE(&run->text, run->length, run->length + READ_BYTES, room)) {
 			error = ENOMEM;
 			break;
 		}
-		run->text = grown;
 		errno = 0;
 		length = fread(run->text + run->length, 1, READ_BYTES, file);
 		error = ferror(file) ? errno : 0;
@@ -188,19 +185,15 @@ int stat_regions_take(struct stat_regions *regions, long long number)
 	int count = reports_list_parts(regions, &parts);
 	int result = reports_read(regions, parts, count, &run);
 
-	struct stat_region_run *grown =
-	    ps__vector_reserve(regions->runs, regions->run_count, regions->run_count + 1,
-	                       &regions->run_room, sizeof *grown);
-	if (grown) {
-		regions->runs = grown;
+	if (PS__VECTOR_GROW(&regions->runs, regions->run_count, &regions->run_room)) {
 		regions->runs[regions->run_count++] = run;
 		reports_hear(regions, parts, count, &regions->heard);
 	} else {
 		ps__os_free(run.text);
-		tool_complain("out of memory");
+		result = (tool_complain("out of memory"), -1);
 	}
 	reports_free_parts(parts, count);
-	return grown ? result : -1;
+	return result;
 }
 
 /* Removes all parts, including those that a killed process left unfinished. */

@@ -19,11 +19,8 @@ static int rows_add(struct matrix *matrix, const struct task_row *model, const l
 {
 	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *counts;
 
-	struct task_row *grown = ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1,
-	                                            &matrix->room, sizeof *grown);
-	if (!grown)
+	if (!PS__VECTOR_GROW(&matrix->rows, matrix->count, &matrix->room))
 		return -1;
-	matrix->rows = grown;
 	struct task_row *row = &matrix->rows[matrix->count];
 	*row = *model;
 	row->place = matrix->count;

@@ -36,28 +36,21 @@ static struct timeline_cpu *find_cpu(struct timeline_sums *sums, int cpu)
 		at++;
 	if (at < sums->cpu_count && sums->cpus[at].cpu == cpu)
 		return &sums->cpus[at];
-	struct timeline_cpu *cpus = ps__vector_reserve(
-	    sums->cpus, sums->cpu_count, sums->cpu_count + 1, &sums->cpu_room, sizeof *cpus);
-	if (!cpus)
+	if (!PS__VECTOR_GROW(&sums->cpus, sums->cpu_count, &sums->cpu_room))
 		return NULL;
-	sums->cpus = cpus;
-	memmove(&cpus[at + 1], &cpus[at], (sums->cpu_count - at) * sizeof *cpus);
-	cpus[at] = (struct timeline_cpu){.cpu = cpu};
+	memmove(&sums->cpus[at + 1], &sums->cpus[at], (sums->cpu_count - at) * sizeof *sums->cpus);
+	sums->cpus[at] = (struct timeline_cpu){.cpu = cpu};
 	sums->cpu_count++;
-	return &cpus[at];
+	return &sums->cpus[at];
 }
 
 static struct timeline_task *sums_find_task(struct timeline_sums *sums, size_t index)
 {
-	struct timeline_task *tasks = ps__vector_reserve(sums->tasks, sums->task_count, index + 1,
-	                                                 &sums->task_room, sizeof *tasks);
-
-	if (!tasks)
+	if (!PS__VECTOR_RESERVE(&sums->tasks, sums->task_count, index + 1, &sums->task_room))
 		return NULL;
-	sums->tasks = tasks;
 	for (; sums->task_count <= index; sums->task_count++)
-		tasks[sums->task_count].last_cpu = -1;
-	return &tasks[index];
+		sums->tasks[sums->task_count].last_cpu = -1;
+	return &sums->tasks[index];
 }
 
 static struct timeline_part *sums_find_part(struct timeline_task *task, int cpu)
@@ -66,13 +59,10 @@ static struct timeline_part *sums_find_part(struct timeline_task *task, int cpu)
 		if (task->parts[i].cpu == cpu)
 			return &task->parts[i];
 	}
-	struct timeline_part *parts = ps__vector_reserve(
-	    task->parts, task->part_count, task->part_count + 1, &task->part_room, sizeof *parts);
-	if (!parts)
+	if (!PS__VECTOR_GROW(&task->parts, task->part_count, &task->part_room))
 		return NULL;
-	task->parts = parts;
-	parts[task->part_count] = (struct timeline_part){.cpu = cpu};
-	return &parts[task->part_count++];
+	task->parts[task->part_count] = (struct timeline_part){.cpu = cpu};
+	return &task->parts[task->part_count++];
 }
 
 static int compare_moves(const struct timeline_move *one, int from, int to)
@@ -94,13 +84,11 @@ static int add_move(struct timeline_sums *sums, int from, int to)
 		first = order < 0 ? middle + 1 : first;
 		end = order < 0 ? end : middle;
 	}
-	struct timeline_move *moves = ps__vector_reserve(
-	    sums->moves, sums->move_count, sums->move_count + 1, &sums->move_room, sizeof *moves);
-	if (!moves)
+	if (!PS__VECTOR_GROW(&sums->moves, sums->move_count, &sums->move_room))
 		return ps__fail_memory("the migrations");
-	sums->moves = moves;
-	memmove(&moves[first + 1], &moves[first], (sums->move_count - first) * sizeof *moves);
-	moves[first] = (struct timeline_move){.from = from, .to = to, .count = 1};
+	memmove(&sums->moves[first + 1], &sums->moves[first],
+	        (sums->move_count - first) * sizeof *sums->moves);
+	sums->moves[first] = (struct timeline_move){.from = from, .to = to, .count = 1};
 	sums->move_count++;
 	return PS_OK;
 }

@@ -60,13 +60,9 @@ static int there_note(struct timeline *timeline, pid_t tid)
 	/* The thread has ended, or its records will tell about it. */
 	if (!there_read_stat(pid, tid, text) || !there_parse_stat(text, name, &state))
 		return 0;
-	struct timeline_there *all =
-	    ps__vector_reserve(timeline->there.list, timeline->there.count,
-	                       timeline->there.count + 1, &timeline->there.room, sizeof *all);
-	if (!all)
+	if (!PS__VECTOR_GROW(&timeline->there.list, timeline->there.count, &timeline->there.room))
 		return tool_complain("out of memory"), -1;
-	timeline->there.list = all;
-	all[timeline->there.count++] =
+	timeline->there.list[timeline->there.count++] =
 	    (struct timeline_there){.tid = tid, .is_runnable = state == 'R', .ran_ns = ran_ns};
 	const struct tool_slices_there there = {.pid = (uint32_t)pid,
 	                                        .tid = (uint32_t)tid,

@@ -73,12 +73,9 @@ static uint64_t trace_add_track(struct timeline *timeline, const struct ps__trac
 /* Returns the element of an array that grows; NULL after a complaint. */
 static uint64_t *trace_place_of(uint64_t **array, size_t *room, size_t index)
 {
-	uint64_t *grown = ps__vector_reserve(*array, *room, index + 1, room, sizeof **array);
-
-	if (!grown)
+	if (!PS__VECTOR_RESERVE(array, *room, index + 1, room))
 		return trace_complain_memory(), NULL;
-	*array = grown;
-	return &grown[index];
+	return &(*array)[index];
 }
 
 /* Writes "name 123" with characters that are safe to show. */
@@ -119,18 +116,14 @@ static uint64_t track_of_process(struct timeline *timeline, const struct tool_ta
 		if (tracks->pids[i - 1] == task->pid)
 			return tracks->processes[i - 1];
 	}
-	uint32_t *pids =
-	    ps__vector_reserve(tracks->pids, tracks->process_count, tracks->process_count + 1,
-	                       &tracks->pid_room, sizeof *pids);
-	if (!pids)
+	if (!PS__VECTOR_GROW(&tracks->pids, tracks->process_count, &tracks->pid_room))
 		return trace_complain_memory(), 0;
-	tracks->pids = pids;
 	uint64_t *track =
 	    trace_place_of(&tracks->processes, &tracks->process_room, tracks->process_count);
 	if (!track)
 		return 0;
 	write_name(name, task->name, task->pid);
-	pids[tracks->process_count++] = task->pid;
+	tracks->pids[tracks->process_count++] = task->pid;
 	return *track =
 	           trace_add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_PROCESS,
 	                                                               .name = name,

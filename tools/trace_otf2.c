@@ -38,15 +38,12 @@ static void otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 static uint64_t otf2_add_track(struct ps__trace *trace, const struct ps__trace_track *about)
 {
 	struct tool_otf2 *otf2 = otf2_of(trace);
-	struct tool_otf2_track *tracks = ps__vector_reserve(
-	    otf2->tracks, trace->tracks, trace->tracks + 1, &otf2->track_room, sizeof *tracks);
 
-	if (!tracks) {
+	if (!PS__VECTOR_GROW(&otf2->tracks, trace->tracks, &otf2->track_room)) {
 		trace->failed = true;
 		return 1;
 	}
-	otf2->tracks = tracks;
-	tracks[trace->tracks] =
+	otf2->tracks[trace->tracks] =
 	    (struct tool_otf2_track){.kind = about->kind,
 	                             .parent = about->parent,
 	                             .number = about->kind == PS__TRACE_COUNTER ? otf2->counters++

@@ -82,16 +82,12 @@ OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *text)
 		if (otf2->regions[region] == name)
 			return (OTF2_RegionRef)region;
 	}
-	OTF2_StringRef *regions =
-	    ps__vector_reserve(otf2->regions, otf2->region_count, otf2->region_count + 1,
-	                       &otf2->region_room, sizeof *regions);
-	if (!regions) {
+	if (!PS__VECTOR_GROW(&otf2->regions, otf2->region_count, &otf2->region_room)) {
 		otf2->trace.failed = true;
 		return 0;
 	}
-	otf2->regions = regions;
 	OTF2_RegionRef region = (OTF2_RegionRef)otf2->region_count++;
-	regions[region] = name;
+	otf2->regions[region] = name;
 	names_check(otf2, OTF2_GlobalDefWriter_WriteRegion(
 			      otf2->definitions, region, name, name, none, OTF2_REGION_ROLE_CODE,
 			      OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, none, 0, 0));
@@ -106,16 +102,12 @@ OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *text, 
 		if (otf2->attributes[index].name == name && otf2->attributes[index].type == type)
 			return (OTF2_AttributeRef)index;
 	}
-	struct tool_otf2_attribute *attributes =
-	    ps__vector_reserve(otf2->attributes, otf2->attribute_count, otf2->attribute_count + 1,
-	                       &otf2->attribute_room, sizeof *attributes);
-	if (!attributes) {
+	if (!PS__VECTOR_GROW(&otf2->attributes, otf2->attribute_count, &otf2->attribute_room)) {
 		otf2->trace.failed = true;
 		return 0;
 	}
-	otf2->attributes = attributes;
 	OTF2_AttributeRef attribute = (OTF2_AttributeRef)otf2->attribute_count++;
-	attributes[attribute] = (struct tool_otf2_attribute){name, type};
+	otf2->attributes[attribute] = (struct tool_otf2_attribute){name, type};
 	names_check(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, attribute, name,
 	                                                      none, type));
 	return attribute;

@@ -80,14 +80,11 @@ static int copy_nodes(struct ps_formula *formula, const struct ps_formula *other
 {
 	uint32_t offset = (uint32_t)formula->node_count;
 	size_t count = formula->node_count + other->node_count;
-	struct ps__formula_node *nodes = ps__vector_reserve(
-	    formula->nodes, formula->node_count, count, &formula->node_room, sizeof *nodes);
 
-	if (!nodes)
+	if (!PS__VECTOR_RESERVE(&formula->nodes, formula->node_count, count, &formula->node_room))
 		return ps__fail_memory("a formula");
-	formula->nodes = nodes;
 	for (size_t index = 0; index < other->node_count; index++) {
-		struct ps__formula_node *node = &nodes[offset + index];
+		struct ps__formula_node *node = &formula->nodes[offset + index];
 		*node = other->nodes[index];
 		node->above += offset;
 		for (size_t operand = 0; operand < 3; operand++)

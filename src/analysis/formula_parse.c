@@ -153,15 +153,10 @@ static uint32_t add_node(struct reader *reader, struct ps__formula_node node)
 
 	if (reader->result != PS_OK)
 		return NO_NODE;
-	struct ps__formula_node *nodes =
-	    formula->node_count < NO_NODE - 1
-		? ps__vector_reserve(formula->nodes, formula->node_count, formula->node_count + 1,
-	                             &formula->node_room, sizeof *nodes)
-		: NULL;
-	if (!nodes)
+	if (formula->node_count >= NO_NODE - 1 ||
+	    !PS__VECTOR_GROW(&formula->nodes, formula->node_count, &formula->node_room))
 		return fail_memory(reader);
-	formula->nodes = nodes;
-	nodes[formula->node_count] = node;
+	formula->nodes[formula->node_count] = node;
 	return (uint32_t)formula->node_count++;
 }
 
@@ -198,14 +193,10 @@ size_t ps__formula_add_name(struct ps_formula *formula, const char *name)
 		index++;
 	if (index < formula->name_count)
 		return index;
-	char **names =
-	    ps__vector_reserve(formula->names, formula->name_count, formula->name_count + 1,
-	                       &formula->name_room, sizeof *names);
-	if (!names)
+	if (!PS__VECTOR_GROW(&formula->names, formula->name_count, &formula->name_room))
 		return SIZE_MAX;
-	formula->names = names;
-	names[index] = ps__os_strdup(name);
-	if (!names[index])
+	formula->names[index] = ps__os_strdup(name);
+	if (!formula->names[index])
 		return SIZE_MAX;
 	formula->name_count++;
 	return index;

@@ -139,13 +139,10 @@ static int load_keep_name(const char *name, void *context)
 
 	if (!load_is_wanted(name))
 		return 0;
-	char **grown = ps__vector_reserve(folder->names, folder->count, folder->count + 1,
-	                                  &folder->room, sizeof *grown);
-	if (!grown)
+	if (!PS__VECTOR_GROW(&folder->names, folder->count, &folder->room))
 		return ENOMEM;
-	folder->names = grown;
-	grown[folder->count] = ps__os_strdup(name);
-	return grown[folder->count] ? (folder->count++, 0) : ENOMEM;
+	folder->names[folder->count] = ps__os_strdup(name);
+	return folder->names[folder->count] ? (folder->count++, 0) : ENOMEM;
 }
 
 static int load_compare(const void *one, const void *other)

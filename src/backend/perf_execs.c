@@ -86,14 +86,10 @@ static void execs_note_begun(struct ps__perf_execs *execs, const struct ps__name
 	if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return;
 	if (!begun) {
-		struct begun *all =
-		    ps__vector_reserve(execs->begun, execs->begun_count, execs->begun_count + 1,
-		                       &execs->begun_room, sizeof *all);
-		if (!all) {
+		if (!PS__VECTOR_GROW(&execs->begun, execs->begun_count, &execs->begun_room)) {
 			execs_note_unknown(execs, "memory was short");
 			return;
 		}
-		execs->begun = all;
 		begun = &execs->begun[execs->begun_count++];
 	}
 	*begun = (struct begun){.pid = (pid_t)record->pid, .tid = (pid_t)record->tid};

@@ -11,18 +11,9 @@
 /* Makes room for one more record of size_bytes bytes. Records begin at multiples of 8. */
 static bool queue_make_room(struct ps__queue *queue, size_t size_bytes)
 {
-	char *bytes = ps__vector_reserve(queue->bytes, queue->bytes_used,
-	                                 queue->bytes_used + size_bytes, &queue->bytes_room, 1);
-
-	if (!bytes)
-		return false;
-	queue->bytes = bytes;
-	struct ps__queue_record *records = ps__vector_reserve(
-	    queue->records, queue->count, queue->count + 1, &queue->room, sizeof *records);
-	if (!records)
-		return false;
-	queue->records = records;
-	return true;
+	return PS__VECTOR_RESERVE(&queue->bytes, queue->bytes_used, queue->bytes_used + size_bytes,
+	                          &queue->bytes_room) &&
+	       PS__VECTOR_GROW(&queue->records, queue->count, &queue->room);
 }
 
 bool ps__queue_take(const struct ps__ring *ring, const struct perf_event_header *header,

@@ -8,20 +8,24 @@
 
 #define FIRST_ROOM 4u
 
-void *ps__vector_reserve(void *items, size_t count, size_t needed, size_t *room, size_t size_bytes)
+bool ps__vector_reserve(void *array, size_t count, size_t needed, size_t *room, size_t size_bytes)
 {
 	size_t wanted = *room ? *room : FIRST_ROOM;
+	void *items;
 
 	while (wanted < needed)
 		wanted *= 2;
 	if (wanted == *room)
-		return items;
+		return true;
 	void *grown = ps__os_calloc(wanted, size_bytes);
 	if (!grown)
-		return NULL;
+		return false;
+	/* The caller's pointer has a type of its own, so its bytes are copied. */
+	memcpy(&items, array, sizeof items);
 	if (count)
 		memcpy(grown, items, count * size_bytes);
+	memcpy(array, &grown, sizeof grown);
 	ps__os_free(items);
 	*room = wanted;
-	return grown;
+	return true;
 }

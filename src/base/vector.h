@@ -3,15 +3,23 @@
 #ifndef PS_BASE_VECTOR_H
 #define PS_BASE_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
- * Makes room for `needed` items of size_bytes each in the array, of which
- * `count` are in use. *room is the number of items that there is room for; it
- * at least doubles when the array grows, and the items behind `count` are then
- * zeroed. Returns the array, which may have moved; NULL if out of memory, and
- * then nothing has changed. needed > 0. Free the array with ps__os_free.
+ * Makes room for `needed` items of size_bytes each in an array, of which `count`
+ * are in use. array points to the caller's pointer, which may be of any type.
+ * *room is the number of items that there is room for; it at least doubles when
+ * the array grows, and the items behind `count` are then zeroed. The array may
+ * move. False if out of memory, and then nothing has changed. needed > 0. Free
+ * the array with ps__os_free.
  */
-void *ps__vector_reserve(void *items, size_t count, size_t needed, size_t *room, size_t size_bytes);
+bool ps__vector_reserve(void *array, size_t count, size_t needed, size_t *room, size_t size_bytes);
+
+/* The same with the size of the array's items: PS__VECTOR_GROW(&list->tids, list->count,
+ * &list->room) makes room for one more. */
+#define PS__VECTOR_RESERVE(array, count, needed, room) \
+	ps__vector_reserve(array, count, needed, room, sizeof **(array))
+#define PS__VECTOR_GROW(array, count, room) PS__VECTOR_RESERVE(array, count, (count) + 1, room)
 
 #endif

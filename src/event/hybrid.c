@@ -83,12 +83,8 @@ static int hybrid_add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const
 	event->kind_count++;
 	if (!hybrid_encode(kinds, pmu, &variant))
 		return PS_OK;
-	struct ps__variant *variants =
-	    ps__vector_reserve(event->variants, event->variant_count, event->variant_count + 1,
-	                       &kinds->room, sizeof *variants);
-	if (!variants)
+	if (!PS__VECTOR_GROW(&event->variants, event->variant_count, &kinds->room))
 		return ps__fail_memory("an event of several kinds of cores");
-	event->variants = variants;
 	variant.cpus = ps__os_strdup(cpus);
 	if (!variant.cpus)
 		return ps__fail_memory("an event of several kinds of cores");

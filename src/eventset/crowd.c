@@ -28,14 +28,11 @@ struct ps__seen *ps__crowd_find(const struct ps__crowd *crowd, pid_t tid)
 bool ps__crowd_add(struct ps__crowd *crowd, struct ps__seen one)
 {
 	ptrdiff_t *bucket = &crowd->buckets[crowd_bucket(one.tid)];
-	struct ps__seen *grown = ps__vector_reserve(crowd->seen, crowd->count, crowd->count + 1,
-	                                            &crowd->room, sizeof *grown);
 
-	if (!grown)
+	if (!PS__VECTOR_GROW(&crowd->seen, crowd->count, &crowd->room))
 		return false;
-	crowd->seen = grown;
 	one.next = *bucket;
-	grown[crowd->count] = one;
+	crowd->seen[crowd->count] = one;
 	*bucket = (ptrdiff_t)crowd->count++;
 	return true;
 }

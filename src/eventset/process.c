@@ -26,13 +26,9 @@ struct list {
 
 static int append_number(pid_t tid, struct list *list)
 {
-	pid_t *grown = ps__vector_reserve(list->tids, list->count, list->count + 1, &list->room,
-	                                  sizeof *grown);
-
-	if (!grown)
+	if (!PS__VECTOR_GROW(&list->tids, list->count, &list->room))
 		return -ENOMEM;
-	list->tids = grown;
-	grown[list->count++] = tid;
+	list->tids[list->count++] = tid;
 	return 0;
 }
 

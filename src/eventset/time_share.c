@@ -36,13 +36,11 @@ struct listing {
 static int list_place(int cpu, void *context)
 {
 	struct listing *listing = context;
-	struct ps__clock_place *places = ps__vector_reserve(
-	    listing->places, listing->count, listing->count + 1, &listing->room, sizeof *places);
 
-	if (!places)
+	if (!PS__VECTOR_GROW(&listing->places, listing->count, &listing->room))
 		return 1;
-	listing->places = places;
-	places[listing->count++] = (struct ps__clock_place){.root = listing->root, .cpu = cpu};
+	listing->places[listing->count++] =
+	    (struct ps__clock_place){.root = listing->root, .cpu = cpu};
 	return 0;
 }
 

@@ -14,13 +14,9 @@ static int sums_add_name(struct ps_paths *paths, const struct ps_region *name)
 		return 0;
 	if (ps__links_reserve(&paths->links) < 0)
 		return -1;
-	const struct ps_region **names =
-	    ps__vector_reserve(paths->names, paths->name_count, paths->name_count + 1,
-	                       &paths->name_room, sizeof *names);
-	if (!names)
+	if (!PS__VECTOR_GROW(&paths->names, paths->name_count, &paths->name_room))
 		return -1;
-	paths->names = names;
-	names[paths->name_count++] = name;
+	paths->names[paths->name_count++] = name;
 	ps__links_add(&paths->links, paths, name, paths);
 	return 0;
 }

@@ -91,16 +91,12 @@ static int open_member(struct ps_sampler *sampler, const struct ps_attr *asked,
 
 	place.pmu_type = ps__sampler_kind(&attr->event, place.cpu);
 	place.user_config1 = 0;
-	struct ps__sampler_member *members =
-	    ps__vector_reserve(sampler->members, sampler->member_count, sampler->member_count + 1,
-	                       &sampler->member_room, sizeof *members);
-	if (!members)
+	if (!PS__VECTOR_GROW(&sampler->members, sampler->member_count, &sampler->member_room))
 		return ps__fail_memory("the group of a sampler");
-	sampler->members = members;
 	int fd = ps__perf_open_settled(&attr->event, place, sampler->fd);
 	if (fd < 0)
 		return member_fail_open(sampler, asked, &attr->event, place, -fd);
-	struct ps__sampler_member *member = &members[sampler->member_count];
+	struct ps__sampler_member *member = &sampler->members[sampler->member_count];
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&member->id) < 0) {
 		int error = errno;
 		ps__os.close(fd);

@@ -53,13 +53,10 @@ static int session_check_options(const struct ps_session_options *options)
 static int session_add_cpu(int cpu, void *context)
 {
 	struct ps__session_lists *lists = context;
-	int *cpus = ps__vector_reserve(lists->cpus, lists->cpu_count, lists->cpu_count + 1,
-	                               &lists->cpu_room, sizeof *cpus);
 
-	if (!cpus)
+	if (!PS__VECTOR_GROW(&lists->cpus, lists->cpu_count, &lists->cpu_room))
 		return PS_ENOMEM;
-	lists->cpus = cpus;
-	cpus[lists->cpu_count++] = cpu;
+	lists->cpus[lists->cpu_count++] = cpu;
 	return 0;
 }
 
@@ -267,15 +264,11 @@ static void complete_event(struct ps__event *event)
 static int session_adopt(struct ps_session *session, struct ps_attr *attr)
 {
 	struct ps__session_lists *lists = &session->lists;
-	struct ps__session_event *events =
-	    ps__vector_reserve(lists->events, lists->event_count, lists->event_count + 1,
-	                       &lists->event_room, sizeof *events);
 
-	if (!events)
+	if (!PS__VECTOR_GROW(&lists->events, lists->event_count, &lists->event_room))
 		return ps__fail_memory("the events of a session");
-	lists->events = events;
 	complete_event(&attr->event);
-	events[lists->event_count++] = (struct ps__session_event){.attr = attr};
+	lists->events[lists->event_count++] = (struct ps__session_event){.attr = attr};
 	return PS_OK;
 }
 

@@ -52,18 +52,14 @@ int ps__session_note_task(struct ps_session *session, pid_t tid, struct ps__sess
 	*out = ps__session_find_task(session, tid);
 	if (*out)
 		return PS_OK;
-	struct ps__session_task *tasks =
-	    ps__vector_reserve(lists->tasks, lists->task_count, lists->task_count + 1,
-	                       &lists->task_room, sizeof *tasks);
-	if (!tasks)
+	if (!PS__VECTOR_GROW(&lists->tasks, lists->task_count, &lists->task_room))
 		return ps__fail_memory("the threads of a session");
-	lists->tasks = tasks;
 	size_t at = lists->task_count++;
-	for (; at > 0 && tasks[at - 1].tid > tid; at--)
-		tasks[at] = tasks[at - 1];
-	tasks[at] = (struct ps__session_task){
+	for (; at > 0 && lists->tasks[at - 1].tid > tid; at--)
+		lists->tasks[at] = lists->tasks[at - 1];
+	lists->tasks[at] = (struct ps__session_task){
 	    .tid = tid, .since_ns = ps__os_now_ns(), .listing = lists->listings};
-	*out = &tasks[at];
+	*out = &lists->tasks[at];
 	return PS_OK;
 }
 

@@ -76,19 +76,10 @@ static int session_fail_ring(size_t pages, int error, bool is_closing)
 /* Reserves list elements first: nothing can fail between the kernel's call and the note of it. */
 static int session_reserve(struct ps__session_lists *lists)
 {
-	struct ps__session_instance *instances =
-	    ps__vector_reserve(lists->instances, lists->instance_count, lists->instance_count + 1,
-	                       &lists->instance_room, sizeof *instances);
-
-	if (!instances)
+	if (!PS__VECTOR_GROW(&lists->instances, lists->instance_count, &lists->instance_room))
 		return ps__fail_memory("the events of a session");
-	lists->instances = instances;
-	struct ps__session_ring *rings =
-	    ps__vector_reserve(lists->rings, lists->ring_count, lists->ring_count + 1,
-	                       &lists->ring_room, sizeof *rings);
-	if (!rings)
+	if (!PS__VECTOR_GROW(&lists->rings, lists->ring_count, &lists->ring_room))
 		return ps__fail_memory("the rings of a session");
-	lists->rings = rings;
 	return PS_OK;
 }
 

@@ -234,13 +234,9 @@ static int check_block(struct ps_log_reader *reader, size_t index,
 static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
                      const struct ps__log_block *block)
 {
-	struct ps__log_entry *entries = ps__vector_reserve(
-	    reader->entries, reader->entry_count, reader->entry_count + 1, room, sizeof *entries);
-
-	if (!entries)
+	if (!PS__VECTOR_GROW(&reader->entries, reader->entry_count, room))
 		return ps__fail_memory("the list of a log's blocks");
-	reader->entries = entries;
-	entries[reader->entry_count++] = (struct ps__log_entry){index, *block};
+	reader->entries[reader->entry_count++] = (struct ps__log_entry){index, *block};
 	return PS_OK;
 }
 

@@ -265,14 +265,7 @@ void ps__log_source_clear(struct ps__log_source *source)
 
 static int grow_places(struct ps__log_source *source)
 {
-	struct ps__log_place *places =
-	    ps__vector_reserve(source->places, source->place_count, source->place_count + 1,
-	                       &source->place_room, sizeof *places);
-
-	if (!places)
-		return -1;
-	source->places = places;
-	return 0;
+	return PS__VECTOR_GROW(&source->places, source->place_count, &source->place_room) ? 0 : -1;
 }
 
 ptrdiff_t ps__log_source_place(struct ps__log_source *source, const struct ps_topology *topology,

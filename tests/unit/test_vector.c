@@ -13,8 +13,7 @@ START_TEST(items_stay_and_new_ones_are_zeroed)
 	int *items = NULL;
 
 	for (size_t count = 0; count < 1000; count++) {
-		items = ps__vector_reserve(items, count, count + 1, &room, sizeof *items);
-		ck_assert_ptr_nonnull(items);
+		ck_assert(PS__VECTOR_GROW(&items, count, &room));
 		ck_assert_uint_gt(room, count);
 		ck_assert_int_eq(items[count], 0);
 		items[count] = (int)count;
@@ -29,12 +28,14 @@ END_TEST
 START_TEST(room_for_many_is_made_at_once)
 {
 	size_t room = 0;
-	char *bytes = ps__vector_reserve(NULL, 0, 1000, &room, 1);
+	char *bytes = NULL;
 
-	ck_assert_ptr_nonnull(bytes);
+	ck_assert(PS__VECTOR_RESERVE(&bytes, 0, 1000, &room));
 	ck_assert_uint_ge(room, 1000);
 	ck_assert_uint_eq(fake_count(FAKE_ALLOCATE), 1);
-	ck_assert_ptr_eq(ps__vector_reserve(bytes, 0, room, &room, 1), bytes);
+	char *before = bytes;
+	ck_assert(PS__VECTOR_RESERVE(&bytes, 0, room, &room));
+	ck_assert_ptr_eq(bytes, before);
 	ps__os_free(bytes);
 }
 END_TEST
@@ -42,12 +43,15 @@ END_TEST
 START_TEST(without_memory_nothing_has_changed)
 {
 	size_t room = 0;
-	int *items = ps__vector_reserve(NULL, 0, 1, &room, sizeof *items);
-	size_t before = room;
+	int *items = NULL;
 
+	ck_assert(PS__VECTOR_GROW(&items, 0, &room));
+	size_t before = room;
+	const int *old = items;
 	items[0] = 7;
 	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
-	ck_assert_ptr_null(ps__vector_reserve(items, 1, room + 1, &room, sizeof *items));
+	ck_assert(!PS__VECTOR_RESERVE(&items, 1, room + 1, &room));
+	ck_assert_ptr_eq(items, old);
 	ck_assert_uint_eq(room, before);
 	ck_assert_int_eq(items[0], 7);
 	ps__os_free(items);
