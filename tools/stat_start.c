@@ -34,18 +34,42 @@ static int start_make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* Starts a set; attached: the result of attaching it. The set is put into the array in any case,
- * which must have room for it. */
-static int start_try_set(struct stat_count *count, struct ps_eventset *set, int attached)
+/* What a set is attached to. */
+struct start_place {
+	const char *cgroup; /* its folder; NULL: none */
+	pid_t pid;          /* 0: none */
+	bool is_on_exec;    /* the process counts from its exec on */
+	int cpu;            /* if there is neither */
+};
+
+static int start_attach(struct ps_eventset *set, const struct start_place *place)
 {
+	if (place->cgroup)
+		return ps_eventset_attach_cgroup(set, place->cgroup);
+	if (!place->pid)
+		return ps_eventset_attach_cpu(set, place->cpu);
+	ps_eventset_set_enable_on_exec(set, place->is_on_exec);
+	return ps_eventset_attach_process(set, place->pid);
+}
+
+/* Starts a clone of the model there. The array has room for it, and it is in there even if it
+ * can't be attached or started. */
+static int start_clone(struct stat_count *count, struct start_place place)
+{
+	struct ps_eventset *set;
+	int code = ps_eventset_clone(&set, count->model);
+
+	if (code != PS_OK)
+		return code;
 	count->sets[count->set_count++] = set;
-	if (attached != PS_OK)
-		return attached;
+	code = start_attach(set, &place);
+	if (code != PS_OK)
+		return code;
 	if (count->has_intervals)
 		ps_eventset_set_history(set, KEPT_READINGS);
 	if (count->tells_tasks)
 		ps_eventset_set_tasks(set, 1);
-	int code = ps_start(set);
+	code = ps_start(set);
 	if (code != PS_PARTIAL)
 		return code;
 	tool_complain_detail();
@@ -59,22 +83,14 @@ static void start_drop_sets(struct stat_count *count, size_t left)
 		ps_eventset_destroy(count->sets[--count->set_count]);
 }
 
-static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
-{
-	return start_try_set(count, set, attached) == PS_OK ? 0 : tool_complain_detail();
-}
-
 /* Starts a set for the waiting child. It counts from the exec on; with BPF from now on. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
-	struct ps_eventset *set;
+	struct start_place place = {.pid = pid, .is_on_exec = count->how.method != STAT_METHOD_BPF};
 
 	count->uncounted.is_of_processes = true;
 	count->uncounted.is_of_command = true;
-	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return tool_complain_detail();
-	ps_eventset_set_enable_on_exec(set, count->how.method != STAT_METHOD_BPF);
-	return start_set(count, set, ps_eventset_attach_process(set, pid));
+	return start_clone(count, place) == PS_OK ? 0 : tool_complain_detail();
 }
 
 /* Returns a process's CPU time; NaN if it is unknown. */
@@ -105,17 +121,12 @@ static void start_await_sleep(pid_t pid)
 static int start_group(struct stat_count *count, pid_t pid)
 {
 	struct stat_how *how = &count->how;
-	struct ps_eventset *set;
 
 	start_await_sleep(pid);
 	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
-	int code = ps_eventset_clone(&set, count->model);
-	if (code == PS_OK)
-		code =
-		    start_try_set(count, set, ps_eventset_attach_cgroup(set, count->cgroup.folder));
-	if (code == PS_OK)
+	if (start_clone(count, (struct start_place){.cgroup = count->cgroup.folder}) == PS_OK)
 		return 0;
 	snprintf(how->why, sizeof how->why, "%s", ps_error_detail());
 	start_drop_sets(count, 0);
@@ -217,11 +228,8 @@ static void start_suggest(const struct stat_count *count, pid_t pid)
 static int start_process(struct stat_count *count, pid_t pid)
 {
 	size_t before = count->set_count;
-	struct ps_eventset *set;
+	int code = start_clone(count, (struct start_place){.pid = pid});
 
-	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return tool_complain_detail();
-	int code = start_try_set(count, set, ps_eventset_attach_process(set, pid));
 	if (code == PS_OK)
 		return 0;
 	if (tool_process_runs(pid)) {
@@ -250,12 +258,8 @@ static int start_given(struct stat_count *count, const struct stat_target *targe
 static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 {
 	size_t before = count->set_count;
-	struct ps_eventset *set;
-	int code = ps_eventset_clone(&set, count->model);
 
-	if (code == PS_OK)
-		code = start_try_set(count, set, ps_eventset_attach_process(set, pid));
-	if (code == PS_OK)
+	if (start_clone(count, (struct start_place){.pid = pid}) == PS_OK)
 		return;
 	if (tool_process_runs(pid)) {
 		if (is_first)
@@ -385,11 +389,9 @@ static bool start_is_wanted(int cpu, const char *cpus)
 
 static int start_cpu(struct stat_count *count, int cpu)
 {
-	struct ps_eventset *set;
+	int code = start_clone(count, (struct start_place){.cpu = cpu});
 
-	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return tool_complain_detail();
-	return start_set(count, set, ps_eventset_attach_cpu(set, cpu));
+	return code == PS_OK ? 0 : tool_complain_detail();
 }
 
 int stat_start_cpus(struct stat_count *count, const char *cpus)
@@ -436,14 +438,10 @@ static int start_complain_cgroup(const char *path, int code)
 
 int stat_start_cgroup(struct stat_count *count, const char *path)
 {
-	struct ps_eventset *set;
-
 	if (start_make_room(count, 1) < 0)
 		return -1;
-	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return tool_complain_detail();
 	tool_cgroup_note(&count->named, path);
 	stat_uncounted_note_online(count);
-	int code = start_try_set(count, set, ps_eventset_attach_cgroup(set, path));
+	int code = start_clone(count, (struct start_place){.cgroup = path});
 	return code == PS_OK ? 0 : start_complain_cgroup(path, code);
 }
