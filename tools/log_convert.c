@@ -313,7 +313,7 @@ static int convert_allocate(struct convert *convert)
 	convert->values = ps__os_calloc(events + 1, sizeof *convert->values);
 	return convert->arguments && convert->known && convert->values
 	           ? 0
-	           : (tool_complain("there is no memory for the trace"), -1);
+	           : tool_complain_memory("the trace");
 }
 
 static void complain_left_out(const struct convert *convert)

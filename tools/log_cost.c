@@ -39,11 +39,6 @@ struct result {
 	struct ps_unit_cost_fit fit;
 };
 
-static int cost_complain_memory(void)
-{
-	return tool_complain("there is no memory for the intervals of the log"), -1;
-}
-
 static bool read_work(const struct tool_log *log, double *out)
 {
 	for (size_t index = 0; index < log->options.work.count; index++) {
@@ -81,7 +76,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	if (!PS__VECTOR_RESERVE(&rows->work, rows->count * rows->columns,
 	                        (rows->count + 1) * rows->columns, &rows->work_room) ||
 	    !PS__VECTOR_GROW(&rows->cost, rows->count, &rows->cost_room))
-		return cost_complain_memory();
+		return tool_complain_memory("the intervals of the log");
 	/* A lower bound is no measurement. */
 	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
 	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
@@ -355,7 +350,7 @@ int tool_log_cost(struct tool_log *log)
 	int status = TOOL_FAILED;
 
 	if (!result.costs)
-		cost_complain_memory();
+		tool_complain_memory("the intervals of the log");
 	else if (tool_log_each(log, add_row, &rows) == 0 && rows_solve(log, &rows, &result) == 0)
 		status = cost_put(log, &rows, &result);
 	ps__os_free(result.costs);

@@ -99,7 +99,7 @@ static int intervals_put(struct interval_output *output)
 {
 	output->places = ps__os_calloc(output->groups.component_count, sizeof *output->places);
 	if (!output->places)
-		return tool_complain("there is no memory for the intervals of the log");
+		return tool_complain_memory("the intervals of the log"), TOOL_FAILED;
 	output->most_groups = output->groups.count;
 	output->most_components = output->groups.component_count;
 	if (output->log->options.format == TOOL_LOG_TEXT)

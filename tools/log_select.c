@@ -201,7 +201,7 @@ static int select_add_events(struct tool_log *log, size_t stream)
 			continue;
 		if (!PS__VECTOR_GROW(&log->events.names, at, &log->events.room) ||
 		    !(log->events.names[at] = ps__os_strdup(name)))
-			return tool_complain("there is no memory for the events"), -1;
+			return tool_complain_memory("the events");
 		log->events.count++;
 	}
 	return 0;

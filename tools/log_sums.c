@@ -18,11 +18,6 @@
 #define MOST_GROUPS 10000
 #define PLACES      32768u /* a power of two; most places stay empty */
 
-static int groups_complain_memory(void)
-{
-	return tool_complain("there is no memory for the intervals of the log"), -1;
-}
-
 int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 {
 	if (!ps__known_has_number(value->status)) {
@@ -30,7 +25,7 @@ int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 		return 0;
 	}
 	if (!PS__VECTOR_GROW(&sum->numbers, sum->count, &sum->room))
-		return groups_complain_memory();
+		return tool_complain_memory("the intervals of the log");
 	sum->numbers[sum->count] = value->value;
 	ps__known_note(&sum->known, value);
 	ps__value_merge(&sum->total, &sum->count, value);
@@ -105,16 +100,16 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	*all = (struct tool_log_groups){.event_count = log->events.count};
 	all->places = ps__os_calloc(PLACES, sizeof *all->places);
 	if (!all->places)
-		return groups_complain_memory();
+		return tool_complain_memory("the intervals of the log");
 	if (!log->options.by) {
 		all->components = ps__os_calloc(1, sizeof *all->components);
 		all->component_count = 1;
-		return all->components ? 0 : groups_complain_memory();
+		return all->components ? 0 : tool_complain_memory("the intervals of the log");
 	}
 	if (choice.level == PS_CACHE_LAST_LEVEL)
 		choice.level = ps__by_last_level(root);
 	if (ps_component_for_each(root, add_component, &choice) < 0)
-		return groups_complain_memory();
+		return tool_complain_memory("the intervals of the log");
 	return all->component_count
 	           ? 0
 	           : (tool_complain("the machine of the log has no component of that type"), -1);
@@ -149,7 +144,7 @@ static struct tool_log_group *groups_find(struct tool_log_groups *all, const cha
 	    ps__os_calloc(all->component_count * all->event_count + 1, sizeof *sums);
 	if (!sums || !PS__VECTOR_GROW(&all->groups, all->count, &all->room)) {
 		ps__os_free(sums);
-		groups_complain_memory();
+		tool_complain_memory("the intervals of the log");
 		return NULL;
 	}
 	struct tool_log_group *group = &all->groups[all->count++];
@@ -191,7 +186,7 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 	struct tool_log_group *group = NULL;
 	uint64_t duration_ns;
 	bool is_timed = false;
-	int result = values ? 0 : groups_complain_memory();
+	int result = values ? 0 : tool_complain_memory("the intervals of the log");
 
 	for (size_t index = 0; result == 0 && index < all->component_count; index++) {
 		int found =

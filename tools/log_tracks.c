@@ -7,11 +7,6 @@
 #include "snapshot/reader.h"
 #include "tools/terminal.h"
 
-static int tracks_complain_memory(void)
-{
-	return tool_complain("there is no memory for the tracks of the trace"), -1;
-}
-
 void tool_tracks_create(struct tool_tracks *tracks, const struct tool_log *log,
                         struct ps__trace *trace)
 {
@@ -51,14 +46,14 @@ static int tracks_allocate(struct tool_tracks *tracks)
 	tracks->cpus = ps__os_calloc(tracks->cpu_count, sizeof *tracks->cpus);
 	return tracks->streams && tracks->processes && tracks->threads && tracks->cpus
 	           ? 0
-	           : tracks_complain_memory();
+	           : tool_complain_memory("the tracks of the trace");
 }
 
 static int init_branch(struct tool_tracks *tracks, struct tool_branch *branch)
 {
 	branch->counters = ps__os_calloc(tracks->log->events.count * TOOL_COUNTER_KINDS + 1,
 	                                 sizeof *branch->counters);
-	return branch->counters ? 0 : tracks_complain_memory();
+	return branch->counters ? 0 : tool_complain_memory("the tracks of the trace");
 }
 
 static uint64_t add_named(struct tool_tracks *tracks, uint64_t parent, const char *name)
@@ -154,7 +149,7 @@ static int add_branch(struct tool_tracks *tracks, struct tool_stream_tracks *str
 	if (has_branch(stream, thread))
 		return 0;
 	if (!PS__VECTOR_GROW(&stream->branches, stream->branch_count, &stream->branch_room))
-		return tracks_complain_memory();
+		return tool_complain_memory("the tracks of the trace");
 	struct tool_branch *branch = &stream->branches[stream->branch_count];
 	*branch = (struct tool_branch){.stream = stream->all.stream, .thread = thread};
 	if (init_branch(tracks, branch) < 0)

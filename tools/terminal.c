@@ -111,6 +111,11 @@ int tool_complain_detail(void)
 	return -1;
 }
 
+int tool_complain_memory(const char *what)
+{
+	return tool_complain("there is no memory for %s", what), -1;
+}
+
 /* Complains line by line: wrapping a message would remove its line ends. */
 void tool_complain_lines(const char *lines)
 {

@@ -30,6 +30,8 @@ void tool_complain_as(const char *command);
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints ps_error_detail, the reason of the library's latest failure. Returns -1. */
 int tool_complain_detail(void);
+/* Complains that there is no memory for something. Returns -1. */
+int tool_complain_memory(const char *what);
 /* Prints a message for each line of the text. */
 void tool_complain_lines(const char *lines);
 

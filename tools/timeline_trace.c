@@ -21,16 +21,11 @@ struct timeline_tracks {
 	struct ps__trace_argument *arguments;
 };
 
-static int trace_complain_memory(void)
-{
-	return tool_complain("there is no memory for the tracks of the trace"), -1;
-}
-
 int timeline_trace_open(struct timeline *timeline)
 {
 	timeline->tracks = ps__os_calloc(1, sizeof *timeline->tracks);
 	if (!timeline->tracks)
-		return trace_complain_memory();
+		return tool_complain_memory("the tracks of the trace");
 	timeline->tracks->arguments =
 	    ps__os_calloc(timeline->options.events.count + 4, sizeof *timeline->tracks->arguments);
 	if (timeline->tracks->arguments &&
@@ -38,7 +33,7 @@ int timeline_trace_open(struct timeline *timeline)
 	                    &timeline->watcher) == 0)
 		return 0;
 	if (!timeline->tracks->arguments)
-		trace_complain_memory();
+		tool_complain_memory("the tracks of the trace");
 	ps__os_free(timeline->tracks->arguments);
 	ps__os_free(timeline->tracks);
 	timeline->tracks = NULL;
@@ -74,7 +69,7 @@ static uint64_t trace_add_track(struct timeline *timeline, const struct ps__trac
 static uint64_t *trace_place_of(uint64_t **array, size_t *room, size_t index)
 {
 	if (!PS__VECTOR_RESERVE(array, *room, index + 1, room))
-		return trace_complain_memory(), NULL;
+		return tool_complain_memory("the tracks of the trace"), NULL;
 	return &(*array)[index];
 }
 
@@ -117,7 +112,7 @@ static uint64_t track_of_process(struct timeline *timeline, const struct tool_ta
 			return tracks->processes[i - 1];
 	}
 	if (!PS__VECTOR_GROW(&tracks->pids, tracks->process_count, &tracks->pid_room))
-		return trace_complain_memory(), 0;
+		return tool_complain_memory("the tracks of the trace"), 0;
 	uint64_t *track =
 	    trace_place_of(&tracks->processes, &tracks->process_room, tracks->process_count);
 	if (!track)

@@ -84,7 +84,7 @@ int tool_trace_close(struct tool_trace_file *file, bool is_whole)
 
 	file->trace->failed |= file->bytes.failed;
 	if (file->trace->failed)
-		tool_complain("there is no memory for the trace");
+		tool_complain_memory("the trace");
 	if (file->trace != &file->perfetto)
 		return tool_otf2_close(file->trace, is_whole && !file->trace->failed);
 	result = close_file(file, is_whole);

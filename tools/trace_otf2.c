@@ -287,7 +287,7 @@ static int make_part(struct tool_otf2 *otf2, const char *path)
 	otf2->path = ps__os_strdup(path);
 	otf2->part = ps__os_calloc(size_bytes, 1);
 	if (!otf2->path || !otf2->part)
-		return tool_complain("there is no memory for the trace"), -1;
+		return tool_complain_memory("the trace");
 	/* Remove slashes at the end: the part must be beside the folder, not in it. */
 	while (length > 1 && path[length - 1] == '/')
 		otf2->path[--length] = '\0';
@@ -306,7 +306,7 @@ int tool_otf2_open(struct ps__trace **out, const char *path)
 	struct tool_otf2 *otf2 = ps__os_calloc(1, sizeof *otf2);
 
 	if (!otf2)
-		return tool_complain("there is no memory for the trace"), -1;
+		return tool_complain_memory("the trace");
 	otf2->trace.format = &otf2_format;
 	if (make_part(otf2, path) < 0) {
 		otf2_release(otf2);
