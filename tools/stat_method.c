@@ -30,9 +30,6 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
  * half as long again. */
 #define MANY_COPIES 16
 
-/* descriptors of maps, programs and tracepoints */
-#define BPF_DESCRIPTORS 7
-
 /* The least time and memory of a copy that was measured. */
 #define COPY_NS    1000.0
 #define COPY_BYTES 1140.0
@@ -246,7 +243,7 @@ static void method_suggest_bpf(size_t needed, struct ps__buffer *out)
 
 void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, struct ps__buffer *out)
 {
-	size_t by_bpf = stat_method_copies(STAT_METHOD_PER_CPU, events) + BPF_DESCRIPTORS;
+	size_t by_bpf = stat_method_copies(STAT_METHOD_PER_CPU, events) + PS__BPF_DESCRIPTORS;
 	size_t by_looks = events * method_count_threads(pid);
 	size_t available = method_count_free();
 

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 
 #include <linux/bpf.h>
+#include <stddef.h>
 
 /*
  * The words that the program keeps for each CPU. Those of events follow.
@@ -66,12 +67,17 @@ struct ps__bpf_kernel {
 	struct ps__bpf_object sums;   /* map of the words above, by CPU */
 	struct ps__bpf_object pids;   /* map of the bytes above, by pid */
 	struct ps__bpf_object switch_program, child_program;
-	struct ps__bpf_object switch_link,
-	    child_link; /* the programs run while their links are open */
+	/* the programs run while their links are open */
+	struct ps__bpf_object switch_link, child_link;
+	/* the first member behind the objects: see PS__BPF_DESCRIPTORS */
 	size_t cpu_limit;
 	size_t event_count;
 	size_t words; /* number of words for a CPU in sums */
 };
+
+/* The descriptors of a set beside those of its events: one for each object. */
+#define PS__BPF_DESCRIPTORS \
+	(offsetof(struct ps__bpf_kernel, cpu_limit) / sizeof(struct ps__bpf_object))
 
 /* A program that is being written. list NULL: only count its instructions. */
 struct ps__bpf_code {
