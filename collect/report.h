@@ -60,6 +60,8 @@ struct collect_report {
 
 /* Describes the calling process. rank: NULL if there is none. PS_ENOMEM. */
 int collect_source_find(struct collect_source *out, const char *rank);
+/* Gives it copies, and this host. False for lack of memory: some are missing. */
+bool collect_source_name(struct collect_source *source, const char *command, const char *rank);
 void collect_source_clear(struct collect_source *source);
 
 /* Finds the metrics that can be computed from the events counted below the component. */

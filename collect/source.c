@@ -38,16 +38,23 @@ int collect_source_find(struct collect_source *out, const char *rank)
 
 	source_add_command(&command);
 	struct collect_source source = {.process = getpid(), .processes = 1};
-	source.command = command.failed ? NULL : ps__os_strdup(ps__buffer_text(&command));
-	source.host = ps__os_strdup(ps__rank_host());
-	source.rank = rank ? ps__os_strdup(rank) : NULL;
+	bool is_named =
+	    !command.failed && collect_source_name(&source, ps__buffer_text(&command), rank);
 	ps__buffer_clear(&command);
-	if (source.command && source.host && (source.rank || !rank)) {
+	if (is_named) {
 		*out = source;
 		return PS_OK;
 	}
 	collect_source_clear(&source);
 	return ps__fail_memory("a report");
+}
+
+bool collect_source_name(struct collect_source *source, const char *command, const char *rank)
+{
+	source->command = ps__os_strdup(command);
+	source->host = ps__os_strdup(ps__rank_host());
+	source->rank = rank ? ps__os_strdup(rank) : NULL;
+	return source->command && source->host && (source->rank || !rank);
 }
 
 void collect_source_clear(struct collect_source *source)

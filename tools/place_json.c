@@ -7,7 +7,6 @@
 #include "tools/terminal.h"
 
 #include <perfsage/thread.h>
-#include <stdlib.h>
 
 static void json_add_cpus(struct ps__json *json, const char *key, const struct tool_cpus *cpus)
 {
@@ -184,26 +183,22 @@ static void json_add_holes(struct ps__json *json, const struct place_run *run)
 	ps__json_close(json, ']');
 }
 
-/* Number of fields at the end that only a run started by MPI has. */
-#define OF_RANK 3
-
 static void json_add_head(struct ps__json *json, const struct place_run *run)
 {
 	struct ps__buffer command = {0};
 
 	for (size_t i = 0; run->command[i]; i++)
 		ps__buffer_add(&command, "%s%s", i ? " " : "", run->command[i]);
-	const char *rank = ps__rank_number();
-	struct ps_export_field fields[] = {
+	struct ps_export_field fields[3 + PS__RANK_FIELDS + 1] = {
 	    {.name = "command", .text = ps__buffer_text(&command)},
 	    {.name = "elapsed_s", .number = place_elapsed_s(run)},
 	    {.name = "exit_status", .number = tool_status_number(run->exit_status)},
-	    {.name = "rank", .number = rank ? strtod(rank, NULL) : 0},
-	    {.name = "host", .text = ps__rank_host()},
-	    {.name = "pid", .number = run->pid},
 	};
-	size_t count = sizeof fields / sizeof fields[0];
-	ps__json_add_head(json, run->topology, fields, rank ? count : count - OF_RANK);
+	size_t count = 3, of_rank = ps__rank_fields(&fields[count]);
+	count += of_rank;
+	if (of_rank)
+		fields[count++] = (struct ps_export_field){.name = "pid", .number = run->pid};
+	ps__json_add_head(json, run->topology, fields, count);
 	json->buffer->failed |= command.failed;
 	ps__buffer_clear(&command);
 }

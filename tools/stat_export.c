@@ -16,7 +16,6 @@
 #include "tools/terminal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void fields_add(struct stat_fields *fields, struct ps_export_field field)
 {
@@ -102,12 +101,13 @@ static void fields_add_task_columns(struct stat_fields *fields, const struct sta
 
 static void fields_add_target(struct stat_fields *fields, const struct stat_options *options)
 {
+	struct ps_export_field of_rank[PS__RANK_FIELDS];
+
 	stat_describe_target(options, &fields->target);
 	fields_add_text(fields, "target", ps__buffer_text(&fields->target));
-	if (!ps__rank_number())
-		return;
-	fields_add_number(fields, "rank", strtod(ps__rank_number(), NULL));
-	fields_add_text(fields, "host", ps__rank_host());
+	size_t count = ps__rank_fields(of_rank);
+	for (size_t index = 0; index < count; index++)
+		fields_add(fields, of_rank[index]);
 }
 
 static void fields_add_run(struct stat_fields *fields, const struct stat_options *options,

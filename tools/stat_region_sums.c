@@ -110,16 +110,12 @@ static int sums_show_one(struct sums *sums, const struct sums_report *one)
 static int sums_name(struct collect_source *source, const struct stat_regions *regions,
                      const char *target)
 {
-	const char *rank = ps__rank_number();
 	size_t processes = source->processes;
 
 	collect_source_clear(source);
 	source->processes = processes;
 	source->runs = regions->runs[0].number ? (long long)regions->run_count : 0;
-	source->command = ps__os_strdup(target);
-	source->host = ps__os_strdup(ps__rank_host());
-	source->rank = rank ? ps__os_strdup(rank) : NULL;
-	return source->command && source->host && (source->rank || !rank)
+	return collect_source_name(source, target, ps__rank_number())
 	           ? PS_OK
 	           : ps__fail_memory("the sums of all processes");
 }

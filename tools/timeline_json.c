@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON of perfsage timeline, described by share/perfsage-timeline.schema.json. Times are
  * nanoseconds since the observation began. */
+#include "output/json.h"
 #include "output/rank.h"
 #include "output/report.h"
 #include "tools/timeline.h"
-
-#include <stdlib.h>
 
 static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "unknown"};
 static const char *const ends[] = {"switch", "exit", "hole", "open"};
@@ -90,11 +89,9 @@ static void timeline_json_add_run(struct timeline *timeline)
 {
 	struct ps__json *json = &timeline->json;
 	uint64_t begin_ns = tool_slices_begin_ns(timeline->slices);
+	struct ps_export_field of_rank[PS__RANK_FIELDS];
 
-	if (ps__rank_number()) {
-		ps__json_add_double(json, "rank", strtod(ps__rank_number(), NULL));
-		ps__json_add_string(json, "host", ps__rank_host());
-	}
+	ps__json_add_fields(json, of_rank, ps__rank_fields(of_rank));
 	ps__json_add_unsigned(json, "pid", (uint64_t)timeline_pid(timeline));
 	ps__json_add_unsigned(json, "begin_monotonic_ns", begin_ns);
 	ps__json_add_unsigned(json, "wall_ns", tool_slices_end_ns(timeline->slices) - begin_ns);

@@ -46,6 +46,17 @@ const char *ps__rank_number(void)
 	return variable ? getenv(variable) : NULL;
 }
 
+size_t ps__rank_fields(struct ps_export_field fields[PS__RANK_FIELDS])
+{
+	const char *rank = ps__rank_number();
+
+	if (!rank)
+		return 0;
+	fields[0] = (struct ps_export_field){.name = "rank", .number = strtod(rank, NULL)};
+	fields[1] = (struct ps_export_field){.name = "host", .text = ps__rank_host()};
+	return PS__RANK_FIELDS;
+}
+
 /* A pattern that is being expanded. */
 struct rank_name {
 	const char *option;

@@ -3,9 +3,17 @@
 #ifndef PS_OUTPUT_RANK_H
 #define PS_OUTPUT_RANK_H
 
+#include <perfsage/export.h>
+#include <stddef.h>
+
 const char *ps__rank_host(void);
 /* Returns the rank's number if MPI started the process; else NULL. */
 const char *ps__rank_number(void);
+
+#define PS__RANK_FIELDS 2
+/* Makes the fields "rank" and "host" of JSON and CSV. Returns their number: 0 if MPI didn't start
+ * this process. */
+size_t ps__rank_fields(struct ps_export_field fields[PS__RANK_FIELDS]);
 
 /* Replaces %r, %h, %p, %q{VARIABLE} and %% in a file name. The caller frees *out. PS_EINVAL; the
  * error names the option. PS_ENOMEM. */
