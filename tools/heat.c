@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/stack.h"
+#include "tools/processes.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
 
@@ -101,15 +102,12 @@ destroy_actions:
 static int heat_wait_for(pid_t pid, struct tool_watcher *watcher)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int status = -1;
 
 	if (pidfd >= 0 && !tool_watcher_until(watcher, pidfd, POLLIN))
 		kill(pid, SIGKILL);
 	if (pidfd >= 0)
 		close(pidfd);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return tool_process_reap(pid);
 }
 
 /* Returns 0 if the picture was drawn, an errno if lstopo can't be run, -1 if it failed. */
@@ -176,7 +174,9 @@ static int heat_try_drawing(const char *path, const char *format, struct tool_wa
 /* Checks that lstopo exists and draws this format. */
 static int heat_check_picture(const char *path, const char *format, struct tool_watcher *watcher)
 {
-	if (tool_launch_finds(PROGRAM, X_OK))
+	char file[PATH_MAX];
+
+	if (tool_program_find(PROGRAM, X_OK, file))
 		return heat_try_drawing(path, format, watcher);
 	return tool_complain("'%s': " PROGRAM
 	                     " draws this picture, and is in no folder of PATH: install it "

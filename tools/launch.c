@@ -7,6 +7,7 @@
 #include "tools/watcher.h"
 
 #include "tools/command.h"
+#include "tools/processes.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -49,15 +50,15 @@ static void launch_tell(int parent, int error)
 		;
 }
 
-/* Returns false if the child ended without a message. */
-static bool launch_hear(int child, int *error)
+/* Returns false if the other process ended without a message. */
+static bool launch_hear(int other, void *out, size_t bytes)
 {
 	ssize_t got;
 
 	do {
-		got = read(child, error, sizeof *error);
+		got = read(other, out, bytes);
 	} while (got < 0 && errno == EINTR);
-	return got == sizeof *error;
+	return got == (ssize_t)bytes;
 }
 
 /* Runs in the child until it becomes the command. Exits silently if perfsage has ended or cancelled
@@ -65,13 +66,9 @@ static bool launch_hear(int child, int *error)
 static _Noreturn void launch_be_child(int go, int failure, char **argv)
 {
 	char byte = launch_warm_up(go, argv);
-	ssize_t got;
 
 	launch_tell(failure, 0);
-	do {
-		got = read(go, &byte, 1);
-	} while (got < 0 && errno == EINTR);
-	if (got != 1)
+	if (!launch_hear(go, &byte, 1))
 		_exit(TOOL_FAILED);
 	execvp(argv[0], argv);
 	launch_tell(failure, errno);
@@ -114,7 +111,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	*launch = (struct tool_launch){.pid = pid, .go = go[1], .failure = failure[0]};
 	/* If the child has already ended, tool_launch_go notices it. */
 	int ready;
-	launch_hear(failure[0], &ready);
+	launch_hear(failure[0], &ready, sizeof ready);
 	return 0;
 close_failure:
 	close(failure[0]);
@@ -125,43 +122,21 @@ close_go:
 	return -1;
 }
 
-static int launch_reap(const struct tool_launch *launch)
-{
-	int wait_status = 0;
-
-	while (waitpid(launch->pid, &wait_status, 0) < 0 && errno == EINTR)
-		;
-	return wait_status;
-}
-
 void tool_launch_cancel(struct tool_launch *launch)
 {
 	close(launch->go);
 	close(launch->failure);
-	launch_reap(launch);
-}
-
-bool tool_launch_finds(const char *name, int mode)
-{
-	const char *path = getenv("PATH");
-
-	for (const char *folder = path ? path : ""; *folder;) {
-		char file[4096];
-		size_t length = strcspn(folder, ":");
-		snprintf(file, sizeof file, "%.*s/%s", (int)length, folder, name);
-		if (access(file, mode) == 0)
-			return true;
-		folder += length + (folder[length] == ':');
-	}
-	return false;
+	tool_process_reap(launch->pid);
 }
 
 /* Complains that the exec failed. Returns the status that shells use for it. */
 static int launch_complain_exec(const char *name, int error)
 {
+	char file[PATH_MAX];
+
 	/* execvp reports EACCES if a folder of PATH is unreadable, even if no other folder has the
 	 * command. */
-	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
+	if (error == EACCES && !strchr(name, '/') && !tool_program_find(name, F_OK, file))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
 		tool_complain("'%s' can't be run: the interpreter in its first line, or its "
@@ -188,11 +163,11 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	/* An exec may take long on a slow file system. Pass on signals to the child meanwhile. */
 	watcher->command = launch->pid;
 	tool_watcher_until(watcher, launch->failure, POLLIN);
-	bool has_failed = launch_hear(launch->failure, &error);
+	bool has_failed = launch_hear(launch->failure, &error, sizeof error);
 	close(launch->failure);
 	if (!has_failed && error == 0)
 		return 0;
-	int wait_status = watcher->command ? launch_reap(launch) : watcher->wait_status;
+	int wait_status = watcher->command ? tool_process_reap(launch->pid) : watcher->wait_status;
 	watcher->command = 0;
 	watcher->has_kept = false;
 	if (!has_failed && WIFSIGNALED(wait_status)) {

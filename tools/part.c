@@ -227,11 +227,9 @@ static int part_copy(int from, int to)
 	while ((got = read(from, bytes, sizeof bytes)) != 0) {
 		if (got < 0 && errno != EINTR)
 			return -1;
-		for (ssize_t done = 0, put; done<got; done += put> 0 ? put : 0) {
-			put = write(to, bytes + done, (size_t)(got - done));
-			if (put < 0 && errno != EINTR)
-				return -1;
-		}
+		int error = got > 0 ? ps__destination_write_all(to, bytes, (size_t)got) : 0;
+		if (error)
+			return errno = error, -1;
 	}
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,6 +145,15 @@ void tool_processes_create(struct tool_processes *all, const pid_t *given, size_
 void tool_processes_clear(struct tool_processes *all)
 {
 	ps__os_free(all->list);
+}
+
+int tool_process_reap(pid_t child)
+{
+	int status = -1;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }
 
 #define END_WAIT_MS 100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of the machine and their descendants; CPUs that are online. */
+/* The processes of the machine and their descendants; perfsage's own children. */
 #ifndef PS_TOOLS_PROCESSES_H
 #define PS_TOOLS_PROCESSES_H
 
@@ -29,6 +29,9 @@ int tool_processes_reserve(void);
  * left out. */
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
 void tool_processes_clear(struct tool_processes *all);
+
+/* Waits for the end of a child, whatever signals come. Returns its status as waitpid gives it. */
+int tool_process_reap(pid_t child);
 
 /* True if the process still has a running thread, as far as is known. Waits up to 0.1 s for a
  * process that is ending. */

@@ -12,22 +12,28 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+bool tool_program_find(const char *name, int mode, char file[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+
+	for (const char *folder = path ? path : ""; *folder;) {
+		size_t length = strcspn(folder, ":");
+		snprintf(file, PATH_MAX, "%.*s/%s", (int)length, folder, name);
+		if (access(file, mode) == 0)
+			return true;
+		folder += length + (folder[length] == ':');
+	}
+	return false;
+}
+
 /* Opens the program's file as execvp finds it. Returns -1 if there is none. */
 static int program_open(const char *name)
 {
-	const char *path = strchr(name, '/') ? NULL : getenv("PATH");
 	char file[PATH_MAX];
 
-	if (!path)
+	if (strchr(name, '/') || !getenv("PATH"))
 		return open(name, O_RDONLY | O_CLOEXEC);
-	for (const char *folder = path; *folder;) {
-		size_t length = strcspn(folder, ":");
-		snprintf(file, sizeof file, "%.*s/%s", (int)length, folder, name);
-		if (access(file, X_OK) == 0)
-			return open(file, O_RDONLY | O_CLOEXEC);
-		folder += length + (folder[length] == ':');
-	}
-	return -1;
+	return tool_program_find(name, X_OK, file) ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static bool program_has_loader(int fd)

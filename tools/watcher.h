@@ -13,6 +13,7 @@
 
 #include "tools/witness.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,10 +131,11 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 /* Ends a child that still waits, and reaps it. */
 void tool_launch_cancel(struct tool_launch *launch);
 
-/* True if a folder of PATH has a file of this name that access(2) allows (mode: F_OK, X_OK). */
-bool tool_launch_finds(const char *name, int mode);
+/* program.c: finds the first file of this name in the folders of PATH that access(2) allows (mode:
+ * F_OK, X_OK). False if there is none. */
+bool tool_program_find(const char *name, int mode, char file[PATH_MAX]);
 
-/* program.c: returns why nothing can be preloaded into a command, as a phrase that follows its
+/* Returns why nothing can be preloaded into a command, as a phrase that follows its
  * name; NULL if no reason is known. */
 const char *tool_program_find_deafness(const char *name);
 

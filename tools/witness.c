@@ -3,14 +3,13 @@
 #include "tools/witness.h"
 
 #include "base/os.h"
+#include "tools/processes.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A sender that signals processes one by one reaches the witness within this time. */
@@ -76,8 +75,7 @@ void tool_witness_destroy(struct tool_witness *witness)
 	if (!witness->pid)
 		return;
 	close(witness->socket);
-	while (waitpid(witness->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	tool_process_reap(witness->pid);
 	witness->pid = 0;
 }
 
