@@ -82,6 +82,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_metrics.c \
 	tools/stat_metrics.h \
 	tools/stat_options.c \
+	tools/stat_output.c \
 	tools/stat_rates.c \
 	tools/stat_regions.c \
 	tools/stat_region_sums.c \

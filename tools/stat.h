@@ -175,8 +175,6 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
 int stat_start_cgroup(struct stat_count *count, const char *path);
 
-/* stat_show.c: the output, and the counts of one run or interval. */
-
 /* stat_footer.c: the lines above and below the counts. */
 
 /* How far the counts of one run, or of several together, can be trusted: the weakest value of each
@@ -210,6 +208,8 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 
 /* Returns the sum over all events. */
 long long stat_quality_residual(const struct stat_quality *quality);
+
+/* stat_output.c: where it is shown, and of which components. */
 
 struct stat_output {
 	struct tool_file file;
@@ -255,6 +255,8 @@ unsigned stat_output_types(const struct stat_output *output);
 /* Returns the options for text output, without metrics. */
 struct ps_print_options stat_print_options(const struct stat_output *output);
 
+/* stat_show.c: the counts of one run or interval. */
+
 /* Adds the reports of --regions, and lines of the footer about how much they cover. cpu_s: see
  * stat_regions_describe. Returns -1 after a complaint. */
 int stat_show_reports(const struct stat_output *output, double cpu_s, struct ps__buffer *out,
@@ -264,6 +266,8 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s);
 
 /* Shows a whole run, or the counts of an interval. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
+
+/* stat_footer.c, too. */
 
 /* Adds "make -j2", quoted as a shell needs it; without a command "processes 1, 2" or "all CPUs". */
 void stat_describe_target(const struct stat_options *options, struct ps__buffer *out);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Output for programs about one run or several: fields of JSON and CSV, and the last line of JSON.
- *
- * Cycle with stat_show.c: it shows a run in any format with the fields from here, and decides for
- * all formats which components are shown.
- */
+/* Output for programs about one run or several: fields of JSON and CSV, the last line of JSON. */
 #include "tools/command.h"
 #include "tools/stat.h"
 
