@@ -72,17 +72,20 @@ tools_libtools_la_SOURCES = \
 	tools/slices.c \
 	tools/slices.h \
 	tools/stat.c \
-	tools/stat.h \
 	tools/stat_conflicts.c \
 	tools/stat_count.c \
+	tools/stat_count.h \
 	tools/stat_export.c \
 	tools/stat_footer.c \
+	tools/stat_footer.h \
 	tools/stat_method.c \
 	tools/stat_method.h \
 	tools/stat_metrics.c \
 	tools/stat_metrics.h \
 	tools/stat_options.c \
+	tools/stat_options.h \
 	tools/stat_output.c \
+	tools/stat_output.h \
 	tools/stat_rates.c \
 	tools/stat_regions.c \
 	tools/stat_region_sums.c \
@@ -90,8 +93,10 @@ tools_libtools_la_SOURCES = \
 	tools/stat_regions.h \
 	tools/stat_run.h \
 	tools/stat_show.c \
+	tools/stat_show.h \
 	tools/stat_start.c \
 	tools/stat_aggregate.c \
+	tools/stat_aggregate.h \
 	tools/stat_task_rows.c \
 	tools/stat_tasks.c \
 	tools/stat_tasks.h \

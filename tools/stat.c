@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the
  * counts on the tree. */
-#include "tools/stat_run.h"
-#include "tools/stat_times.h"
-
 #include "base/os.h"
 #include "tools/command.h"
+#include "tools/stat_run.h"
+#include "tools/stat_show.h"
+#include "tools/stat_tasks.h"
+#include "tools/stat_times.h"
 #include "tools/terminal.h"
 
 #include <string.h>

@@ -4,13 +4,14 @@
  * has its own topology, so rows and columns are matched by index: all tables are of one machine and
  * one set of events.
  */
-#include "tools/stat.h"
+#include "tools/stat_aggregate.h"
 
 #include "base/os.h"
 #include "output/known.h"
 #include "output/number.h"
 #include "output/text.h"
 #include "store/attrmap.h"
+#include "tools/stat_show.h"
 #include "tools/terminal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of `perfsage stat` that exclude or need each other. Each refusal tells why, or what to
  * use instead. */
-#include "tools/stat.h"
+#include "tools/stat_options.h"
 #include "tools/stat_times.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model with the events, the tree, and the event sets of a run, which stat_start.c makes. */
-#include "tools/stat_times.h"
+#include "tools/stat_count.h"
 
 #include "base/os.h"
 #include "eventset/parts.h"
+#include "tools/stat_times.h"
 #include "tools/terminal.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output for programs about one run or several: fields of JSON and CSV, the last line of JSON. */
-#include "tools/command.h"
-#include "tools/stat.h"
-
 #include "base/os.h"
 #include "base/vector.h"
 #include "output/json.h"
 #include "output/rank.h"
 #include "output/report.h"
+#include "tools/command.h"
+#include "tools/stat_aggregate.h"
+#include "tools/stat_show.h"
 #include "tools/terminal.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The footer below the counts tells how far they can be trusted: attribution, coverage, residual,
  * and the cost of measuring. */
-#include "tools/stat.h"
+#include "tools/stat_footer.h"
 
 #include "base/list.h"
 #include "base/os.h"

@@ -4,12 +4,13 @@
  * new thread and process; with per-CPU events that is CPUs times events. A control group is counted
  * without copies, if that is permitted. doc/measurements has the costs.
  */
-#include "tools/stat.h"
+#include "tools/stat_method.h"
 
 #include "backend/bpf.h"
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "output/number.h"
+#include "tools/stat_footer.h"
 #include "tools/terminal.h"
 
 #include <math.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat -M: turns metrics and groups into events to count and columns to show. Without -M
  * all metrics whose events are counted are shown. */
-#include "tools/stat.h"
+#include "tools/stat_metrics.h"
 
 #include "analysis/metric.h"
 #include "analysis/metric_file.h"
 #include "tools/metrics.h"
+#include "tools/stat_footer.h"
 #include "tools/stat_times.h"
 #include "tools/terminal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of `perfsage stat`. */
-#include "tools/stat.h"
+#include "tools/stat_options.h"
 
 #include "base/list.h"
 #include "base/os.h"

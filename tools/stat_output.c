@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file or terminal that perfsage stat writes to, and which components it shows there in each
  * format. */
-#include "tools/stat.h"
+#include "tools/stat_output.h"
 
 #include "output/text.h"
 #include "tools/terminal.h"

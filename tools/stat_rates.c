@@ -3,11 +3,10 @@
  * Rates of a run or of several together: CPU time per elapsed time, events per CPU time. If whole
  * CPUs are counted, nothing is shown, because their clocks go on while a CPU is idle.
  */
-#include "tools/stat.h"
-
 #include "analysis/metric.h"
 #include "base/os.h"
 #include "output/number.h"
+#include "tools/stat_footer.h"
 
 #include <math.h>
 #include <stdlib.h>

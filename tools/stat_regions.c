@@ -10,7 +10,7 @@
 #include "output/number.h"
 #include "tools/file.h"
 #include "tools/metrics.h"
-#include "tools/stat.h"
+#include "tools/stat_footer.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
 

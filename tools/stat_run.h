@@ -4,7 +4,7 @@
 #define PS_TOOLS_STAT_RUN_H
 
 #include "tools/heat.h"
-#include "tools/stat.h"
+#include "tools/stat_aggregate.h"
 #include "tools/watcher.h"
 
 #include <stdint.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shows the counts of a run or an interval, with metrics, by the library's output. */
-#include "tools/stat.h"
+#include "tools/stat_show.h"
 
 #include "output/text.h"
 #include "output/wrap.h"
+#include "tools/stat_metrics.h"
 #include "tools/terminal.h"
 
 #include <math.h>

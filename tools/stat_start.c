@@ -3,13 +3,12 @@
  * Makes and starts the sets of a run: one for a command or process with everything it creates, one
  * for each CPU, or one for a control group.
  */
-#include "tools/stat.h"
-
 #include "base/list.h"
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
+#include "tools/stat_count.h"
 #include "tools/terminal.h"
 #include "topology/import.h"
 

@@ -8,6 +8,7 @@
 #include "output/json_writer.h"
 #include "output/known.h"
 #include "output/label.h"
+#include "tools/stat_show.h"
 #include "tools/terminal.h"
 
 #include <math.h>

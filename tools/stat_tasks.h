@@ -4,7 +4,7 @@
 #ifndef PS_TOOLS_STAT_TASKS_H
 #define PS_TOOLS_STAT_TASKS_H
 
-#include "tools/stat.h"
+#include "tools/stat_aggregate.h"
 
 struct task_row {
 	pid_t pid;
@@ -62,5 +62,13 @@ int stat_matrix_show(const struct stat_output *output, struct matrix *matrix);
 /* Returns a row's count, with the status of the event's total. */
 struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task_row *row,
                                   size_t event);
+
+/* Checks that the started sets can tell their tasks apart. Returns -1 after a complaint. */
+int stat_tasks_check(const struct stat_count *count);
+
+/* Shows the matrix in the output's format, after counting has ended. aggregate: sums of all
+ * intervals; NULL: there were none. Returns -1 after a complaint. */
+int stat_tasks_show(struct stat_output *output, struct stat_count *count,
+                    const struct stat_facts *facts, const struct stat_aggregate *aggregate);
 
 #endif

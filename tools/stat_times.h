@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_TIMES_H
 #define PS_TOOLS_STAT_TIMES_H
 
-#include "tools/stat.h"
+#include "tools/stat_count.h"
 
 enum {
 	STAT_TIMES_DURATION = 1 << 0,

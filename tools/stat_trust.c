@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the counts of a run can be trusted: the attribution of all sets together, the residual
  * and the coverage. */
-#include "tools/stat.h"
-
 #include "base/os.h"
+#include "tools/stat_count.h"
 #include "tools/stat_times.h"
 
 #include <string.h>

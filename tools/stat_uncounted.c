@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that the kernel does not count, and children that started before counting. */
-#include "tools/stat.h"
+#include "tools/stat_uncounted.h"
 
 #include "base/list.h"
 #include "base/os.h"
 #include "eventset/tasks.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
+#include "tools/stat_footer.h"
 #include "tools/stat_times.h"
 #include "tools/terminal.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting in a run of perfsage stat: until counting begins, for intervals, and for its end. */
-#include "tools/stat_run.h"
-
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "output/number.h"
+#include "tools/stat_run.h"
+#include "tools/stat_show.h"
 #include "tools/terminal.h"
 
 #include <math.h>

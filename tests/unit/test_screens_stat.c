@@ -9,6 +9,7 @@
 #include "support/machines.h"
 #include "support/regions.h"
 #include "support/screen.h"
+#include "tools/stat_show.h"
 #include "tools/stat_tasks.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* Sums over intervals and runs in perfsage stat: they follow the rule by which the library adds up
  * parts, and JSON has their coverage. */
 #include "test_hybrid.h"
-#include "tools/stat.h"
+#include "tools/stat_aggregate.h"
+#include "tools/stat_show.h"
 
 #include <stdio.h>
 #include <stdlib.h>

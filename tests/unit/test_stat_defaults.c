@@ -3,7 +3,7 @@
  * what it tells per second. */
 #include "base/os.h"
 #include "support/scene.h"
-#include "tools/stat.h"
+#include "tools/stat_footer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * of a control group, and the CPU time that a process spent out of it. */
 #include "locate/locate.h"
 #include "support/scene.h"
-#include "tools/stat.h"
+#include "tools/stat_count.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums over the intervals of a run of perfsage stat, or means and deviations over several runs. */
+#ifndef PS_TOOLS_STAT_AGGREGATE_H
+#define PS_TOOLS_STAT_AGGREGATE_H
+
+#include "tools/stat_footer.h"
+#include "tools/stat_metrics.h"
+
+#include <perfsage.h>
+
+struct stat_aggregate {
+	/* The topology of the first run, taken when this run is over: the rows are its
+	 * components */
+	struct ps_topology *topology;
+	struct ps__table table; /* sums; has values only after stat_aggregate_finish */
+	/* For each row and event: samples of all runs; a run without counts there has a 0 */
+	struct ps__spread *spreads;
+	/* For each row and event: a run's value there is unknown */
+	bool *has_unknown;
+	struct ps__spread elapsed;
+	struct stat_metrics metrics;
+	struct stat_quality quality;
+	const struct stat_options *options; /* which metrics are shown: see stat_metrics_find */
+	bool is_for_people;                 /* the same */
+};
+
+/* Runs that are added later must be of the same machine. Returns -1 after a complaint. */
+int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
+                          const struct stat_count *count);
+void stat_aggregate_destroy(struct stat_aggregate *aggregate);
+
+/* Adds the latest reading of each component: of an interval, or, if has_ended, of the end of a run.
+ * Returns -1 after a complaint. */
+int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
+
+/* Called when a run is over: takes ownership of its topology if the rows are its components. */
+void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count);
+
+/* Returns the sum of a row and event so far. */
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row,
+                                     size_t event);
+
+/* Computes the values when everything has been added. is_mean: means are shown, not sums. */
+void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
+/* Returns the elapsed time of all runs together, in seconds. */
+static inline double stat_aggregate_s(const struct stat_aggregate *aggregate)
+{
+	return aggregate->elapsed.mean * (double)aggregate->elapsed.samples;
+}
+
+/* Counts how the runs of a command ended; shown beside their means. */
+
+#define STAT_MOST_KINDS 8
+
+/* Runs that ended with the same status. */
+struct stat_run_kind {
+	int status;
+	long long count;
+	long long first; /* number of the first such run, from 1 */
+};
+
+struct stat_runs {
+	struct stat_run_kind kinds[STAT_MOST_KINDS]; /* statuses other than 0 */
+	size_t kind_count;
+	long long others; /* number of runs with further statuses */
+	long long failed;
+	long long counted;
+	long long interrupted; /* number of the run that is left out because of a signal; 0: none */
+	int signal;            /* the signal that interrupted it */
+};
+
+/* Adds a run that has ended. Returns false if it must not be counted, because perfsage got a signal
+ * in it. */
+bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
+
+/* Adds a line for each status other than 0, and for the run that is left out. */
+void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
+
+/* Shows means, with the standard deviation of one run. Like the three functions below, returns -1
+ * after a complaint. */
+int stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                    const struct stat_output *output);
+/* Shows the sum of all intervals. */
+int stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                    const struct stat_output *output);
+
+int stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                      const struct stat_output *output);
+int stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                      const struct stat_output *output);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model with the events, which every set clones; the event sets of one run, and
+ * the topology for their readings. */
+#ifndef PS_TOOLS_STAT_COUNT_H
+#define PS_TOOLS_STAT_COUNT_H
+
+#include "tools/cgroup.h"
+#include "tools/stat_options.h"
+#include "tools/stat_uncounted.h"
+
+#include <perfsage.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+/* Returns the model, for ps_eventset_destroy. NULL after complaints about all events that are
+ * wrong, not only the first. */
+struct ps_eventset *stat_events_create(const struct stat_options *options);
+
+struct stat_count {
+	struct ps_topology *topology;
+	struct ps_component *root;
+	const struct ps_eventset *model;
+	struct ps_eventset **sets;
+	size_t set_count;
+	bool tells_tasks;
+	bool has_intervals; /* each reading has the counts since the previous one */
+	bool has_complained;
+	bool has_doubt; /* something was attributed by an estimate, or to the CPU seen at a
+	                 * reading */
+	double delay_s; /* time from the command's start to the beginning of counting; 0: none */
+	struct stat_uncounted uncounted;
+	struct stat_how how;
+	struct tool_cgroup cgroup;      /* the group made for the command */
+	struct tool_cgroup_named named; /* the group of --cgroup */
+	struct ps_eventset *times;      /* the set of stat_times_store; NULL: none */
+	char *online; /* CPUs that were online at the start, if only they are counted; NULL: all */
+};
+
+/* Loads the topology. model must outlive count. Like the functions below, returns -1 after a
+ * complaint. */
+int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
+                      const struct stat_options *options);
+void stat_count_destroy(struct stat_count *count);
+
+/* Begins to count at 0 again: earlier counts are dropped. */
+int stat_count_restart(struct stat_count *count);
+
+/* Stores what was counted since the last call, as a new reading. */
+void stat_count_take(struct stat_count *count);
+
+/* Ends counting and stores the rest. usage: the ended command's; NULL if there is none. */
+void stat_count_stop(struct stat_count *count, const struct rusage *usage);
+
+/* stat_trust.c: stat_trust_note is called after each reading. */
+void stat_trust_note(struct stat_count *count);
+/* Returns the weakest attribution of all sets; *why gets the reason why it is no better. */
+enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
+
+/* Writes the residual of each of the model's events, over all sets, into an array. Returns -1 if it
+ * is unknown. */
+int stat_count_check(struct stat_count *count, long long *residual);
+
+/* Returns the smallest coverage of an event; 1.0 if none was multiplexed. */
+double stat_count_coverage(const struct stat_count *count);
+bool stat_count_has_missed(const struct stat_count *count);
+
+/* stat_start.c: opens the event sets. */
+
+/*
+ * Open the events and start them: for a child that waits for its exec (its counters start at the
+ * exec), for running processes, for CPUs that are online, or for a control group.
+ */
+int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target);
+int stat_start_processes(struct stat_count *count, const struct stat_target *target);
+int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
+int stat_start_cgroup(struct stat_count *count, const char *path);
+
+#endif
