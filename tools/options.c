@@ -155,31 +155,6 @@ static int options_complain_foreign(const struct tool_option *option)
 	return TOOL_OPTIONS_WRONG;
 }
 
-int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument)
-{
-	struct form form;
-	int index = -1;
-
-	form_create(&form, usage);
-	opterr = 0;
-	int key = getopt_long(argc, argv, form.shorts, form.longs, &index);
-	if (key == -1)
-		return TOOL_OPTIONS_END;
-	if (key == ':')
-		return options_complain_missing(usage, optopt);
-	if (key == '?')
-		return options_complain_unknown(usage, argv);
-	if (key == 'h') {
-		tool_usage_print(usage, stdout);
-		return TOOL_OPTIONS_HELP;
-	}
-	const struct tool_option *foreign = options_find_foreign(usage, key, index);
-	if (foreign)
-		return options_complain_foreign(foreign);
-	*argument = optarg;
-	return key;
-}
-
 void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream)
 {
 	bool is_below = column && strlen(lead) + 2 > column;
@@ -240,7 +215,7 @@ static void options_print_examples(const char *lines, FILE *stream)
 	tool_write(&out, stream);
 }
 
-void tool_usage_print(const struct tool_usage *usage, FILE *stream)
+static void options_print_usage(const struct tool_usage *usage, FILE *stream)
 {
 	static const struct tool_option help = {'h', "help", NULL, "this text"};
 
@@ -256,6 +231,31 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 	fputs("\nExamples:\n", stream);
 	options_print_examples(usage->examples, stream);
 	fprintf(stream, "\nThe manual is %s.\n", usage->manual);
+}
+
+int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument)
+{
+	struct form form;
+	int index = -1;
+
+	form_create(&form, usage);
+	opterr = 0;
+	int key = getopt_long(argc, argv, form.shorts, form.longs, &index);
+	if (key == -1)
+		return TOOL_OPTIONS_END;
+	if (key == ':')
+		return options_complain_missing(usage, optopt);
+	if (key == '?')
+		return options_complain_unknown(usage, argv);
+	if (key == 'h') {
+		options_print_usage(usage, stdout);
+		return TOOL_OPTIONS_HELP;
+	}
+	const struct tool_option *foreign = options_find_foreign(usage, key, index);
+	if (foreign)
+		return options_complain_foreign(foreign);
+	*argument = optarg;
+	return key;
 }
 
 int tool_parse_number(const char *option, const char *text, long long least, long long most,

@@ -45,8 +45,6 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 /* Prints lead, then help text from a column on, wrapped to the terminal's width. */
 void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream);
 
-void tool_usage_print(const struct tool_usage *usage, FILE *stream);
-
 /* True if a word at this distance from an existing one is probably a typing error. */
 bool tool_is_near(const char *word, size_t distance);
 

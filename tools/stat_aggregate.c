@@ -181,7 +181,8 @@ static void aggregate_settle_unknown(struct ps__cell *cell)
 		cell->parts = 0;
 }
 
-void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
+/* Computes the values when everything has been added. is_mean: means are shown, not sums. */
+static void aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 {
 	struct ps__table *table = &aggregate->table;
 
@@ -236,7 +237,8 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
 	return true;
 }
 
-void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
+/* Adds a line for each status other than 0, and for the run that is left out. */
+static void aggregate_show_runs(const struct stat_runs *runs, struct ps__buffer *out)
 {
 	for (size_t index = 0; index < runs->kind_count; index++) {
 		const struct stat_run_kind *kind = &runs->kinds[index];
@@ -309,7 +311,7 @@ static int aggregate_show_means(struct stat_aggregate *aggregate, const struct s
 	if (elapsed->samples > 1 && elapsed->mean > 0)
 		ps__buffer_add(&lines, " +-%4.1f%%", ps__spread_percent(elapsed));
 	ps__buffer_add(&lines, "\n");
-	stat_runs_show(runs, &lines);
+	aggregate_show_runs(runs, &lines);
 	stat_rates_show(&aggregate->quality, stat_aggregate_s(aggregate), &lines);
 	stat_footer_quality(&aggregate->quality, &lines);
 	stat_footer_fold(&lines, output, &out);
@@ -321,7 +323,7 @@ int stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *ru
 {
 	int result = 0;
 
-	stat_aggregate_finish(aggregate, true);
+	aggregate_finish(aggregate, true);
 	aggregate->quality.is_of_regions = output->regions;
 	if (output->regions && output->options->format != PS_FORMAT_TEXT)
 		result = stat_show_regions_data(output, aggregate_cpu_s(aggregate));
@@ -337,7 +339,7 @@ int stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *f
 {
 	struct ps__buffer out = {0}, lines = {0};
 
-	stat_aggregate_finish(aggregate, false);
+	aggregate_finish(aggregate, false);
 	if (output->options->format == PS_FORMAT_JSON)
 		return stat_export_total(aggregate, facts, output);
 	if (output->options->format != PS_FORMAT_TEXT)

@@ -12,7 +12,7 @@ struct stat_aggregate {
 	/* The topology of the first run, taken when this run is over: the rows are its
 	 * components */
 	struct ps_topology *topology;
-	struct ps__table table; /* sums; has values only after stat_aggregate_finish */
+	struct ps__table table; /* sums; has values only after stat_means_show or stat_total_show */
 	/* For each row and event: samples of all runs; a run without counts there has a 0 */
 	struct ps__spread *spreads;
 	/* For each row and event: a run's value there is unknown */
@@ -40,8 +40,6 @@ void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *co
 struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row,
                                      size_t event);
 
-/* Computes the values when everything has been added. is_mean: means are shown, not sums. */
-void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
 /* Returns the elapsed time of all runs together, in seconds. */
 static inline double stat_aggregate_s(const struct stat_aggregate *aggregate)
 {
@@ -72,9 +70,6 @@ struct stat_runs {
 /* Adds a run that has ended. Returns false if it must not be counted, because perfsage got a signal
  * in it. */
 bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
-
-/* Adds a line for each status other than 0, and for the run that is left out. */
-void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
 
 /* Shows means, with the standard deviation of one run. Like the three functions below, returns -1
  * after a complaint. */

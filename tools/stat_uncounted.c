@@ -134,7 +134,9 @@ double stat_uncounted_children(const struct stat_uncounted *uncounted)
 	return uncounted->is_blind ? (double)NAN : (double)uncounted->children;
 }
 
-void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
+/* Adds a sentence about the uncounted programs, or why it isn't known whether there were any;
+ * nothing if there were none. */
+static void uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
 {
 	if (uncounted->programs == 0) {
 		ps__buffer_add(out, "not known: %s", uncounted->why_unknown);
@@ -183,7 +185,7 @@ void stat_uncounted_show(const struct stat_uncounted *uncounted, struct ps__buff
 {
 	if (stat_uncounted_is_any(uncounted)) {
 		stat_footer_line("uncounted", out);
-		stat_uncounted_describe(uncounted, out);
+		uncounted_describe(uncounted, out);
 		ps__buffer_add(out, "\n");
 	}
 	if (uncounted->late_cpus) {
@@ -208,7 +210,7 @@ void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 	struct ps__buffer programs = {0}, left = {0}, cpus = {0};
 
 	if (stat_uncounted_is_any(uncounted)) {
-		stat_uncounted_describe(uncounted, &programs);
+		uncounted_describe(uncounted, &programs);
 		tool_complain("not counted: %s", ps__buffer_text(&programs));
 	}
 	if (uncounted->left > 0) {

@@ -46,12 +46,10 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 /* Notes the CPUs that are online now: later ones have no counters. */
 void stat_uncounted_note_online(struct stat_count *count);
 
-/* Is true if there were uncounted programs, or may have been. stat_uncounted_describe adds a
- * sentence about them, or nothing if there were none. */
+/* Is true if there were uncounted programs, or may have been. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
 /* Returns the number of programs; NaN if there may be some but none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
-void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
 /* Complains about uncounted programs on stderr, if there are any. */
 void stat_uncounted_complain(const struct stat_uncounted *uncounted);

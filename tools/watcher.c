@@ -99,7 +99,16 @@ static void watcher_take_actions(struct tool_state *state, bool hears_interrupt)
 	}
 }
 
-void tool_state_save(struct tool_state *state, const sigset_t *blocked, bool hears_interrupt)
+/*
+ * Saves the state and changes it. The signals in `blocked` are blocked. SIGCHLD gets its default
+ * action, because an ignored one would discard the command's status. SIGPIPE and SIGXFSZ are
+ * ignored, so that a failed write is an error and the command isn't abandoned. A signal that ends
+ * perfsage removes its unfinished files (tool_ending_remove), unless it was ignored;
+ * hears_interrupt: SIGINT does so even then. The limit of descriptors is raised to the hard limit,
+ * because an exact split over many CPUs needs many.
+ */
+static void watcher_save_state(struct tool_state *state, const sigset_t *blocked,
+                               bool hears_interrupt)
 {
 	sigprocmask(SIG_BLOCK, blocked, &state->mask);
 	watcher_take_actions(state, hears_interrupt);
@@ -153,7 +162,7 @@ int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt)
 	sigaddset(&blocked, SIGCHLD);
 	watcher_add_signals(&blocked, to_command, sizeof to_command / sizeof to_command[0]);
 	sigorset(&all, &blocked, &watcher->ending);
-	tool_state_save(&watcher->state, &blocked, hears_interrupt);
+	watcher_save_state(&watcher->state, &blocked, hears_interrupt);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;

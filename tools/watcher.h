@@ -37,16 +37,6 @@ struct tool_state {
 	struct rlimit descriptors;
 };
 
-/*
- * Saves the state and changes it. The signals in `blocked` are blocked. SIGCHLD gets its default
- * action, because an ignored one would discard the command's status. SIGPIPE and SIGXFSZ are
- * ignored, so that a failed write is an error and the command isn't abandoned. A signal that ends
- * perfsage removes its unfinished files (tool_ending_remove), unless it was ignored;
- * hears_interrupt: SIGINT does so even then. The limit of descriptors is raised to the hard limit,
- * because an exact split over many CPUs needs many.
- */
-void tool_state_save(struct tool_state *state, const sigset_t *blocked, bool hears_interrupt);
-
 /* Restores the state, in a child before it runs the command, or at the end. Calls only functions
  * that are safe after fork. */
 void tool_state_restore(const struct tool_state *state);

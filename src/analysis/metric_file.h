@@ -111,7 +111,4 @@ int ps__metric_add_events(struct ps_eventset *set, const struct ps__metric_ask *
 bool ps__metric_is_in(const struct ps__metric *metric, const char *group);
 bool ps__metric_has_group(const char *group);
 
-/* metric_load.c: loads a file, or all files of a folder. */
-int ps__metric_load_path(const char *path);
-
 #endif

@@ -182,7 +182,8 @@ static int load_folder(const char *path)
 	return result;
 }
 
-int ps__metric_load_path(const char *path)
+/* Loads a file, or all files of a folder. */
+static int load_path(const char *path)
 {
 	int fd = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -218,7 +219,7 @@ static int load_home(void)
 		length = snprintf(path, sizeof path, "%s/.config/perfsage/metrics", home);
 	if (length < 0 || length >= (int)sizeof path)
 		return PS_OK;
-	return load_is_there(path) ? ps__metric_load_path(path) : PS_OK;
+	return load_is_there(path) ? load_path(path) : PS_OK;
 }
 
 static void load_listed(const char *list, struct ps__failure *failure)
@@ -237,7 +238,7 @@ static void load_listed(const char *list, struct ps__failure *failure)
 		}
 		memcpy(path, begin, length);
 		path[length] = '\0';
-		ps__failure_keep(failure, ps__metric_load_path(path));
+		ps__failure_keep(failure, load_path(path));
 	}
 }
 
@@ -275,5 +276,5 @@ int ps_metric_load(const char *path)
 
 	if (result != PS_OK)
 		return result;
-	return path ? ps__metric_load_path(path) : load_of_user();
+	return path ? load_path(path) : load_of_user();
 }

@@ -197,6 +197,19 @@ static int walk_tasks(struct ps_eventset *set, struct walk *walk)
 	return result;
 }
 
+/* PS_OK if the set keeps its tasks apart. Otherwise a code; the sentence names `call`. */
+static int shares_check_tasks(const struct ps_eventset *set, const char *call)
+{
+	if (set->state == PS__SET_NEW)
+		return ps__set_fail_new(call);
+	if (set->counters.tasks)
+		return PS_OK;
+	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
+	                set->counters.wants_tasks && *set->attribution.why
+	                    ? set->attribution.why
+	                    : "call ps_eventset_set_tasks before ps_start");
+}
+
 int ps_eventset_for_each_task(struct ps_eventset *set,
                               int (*visit)(const struct ps_task *task, void *context),
                               void *context)
@@ -206,7 +219,7 @@ int ps_eventset_for_each_task(struct ps_eventset *set,
 
 	if (result != PS_OK)
 		return result;
-	result = visit ? ps__set_check_tasks(set, "ps_eventset_for_each_task")
+	result = visit ? shares_check_tasks(set, "ps_eventset_for_each_task")
 	               : ps__fail(PS_EINVAL, "ps_eventset_for_each_task: visit is NULL");
 	if (result == PS_OK)
 		result = walk_tasks(set, &walk);
@@ -225,25 +238,13 @@ int ps_eventset_set_tasks(struct ps_eventset *set, int on)
 	return PS_OK;
 }
 
-int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
-{
-	if (set->state == PS__SET_NEW)
-		return ps__set_fail_new(call);
-	if (set->counters.tasks)
-		return PS_OK;
-	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
-	                set->counters.wants_tasks && *set->attribution.why
-	                    ? set->attribution.why
-	                    : "call ps_eventset_set_tasks before ps_start");
-}
-
 int ps_eventset_take_tasks(struct ps_eventset *set)
 {
 	int result = ps__set_enter(set, "ps_eventset_take_tasks");
 
 	if (result != PS_OK)
 		return result;
-	result = ps__set_check_tasks(set, "ps_eventset_take_tasks");
+	result = shares_check_tasks(set, "ps_eventset_take_tasks");
 	if (result == PS_OK)
 		ps__set_take_tasks(set);
 	ps__set_leave(set);

@@ -61,9 +61,6 @@ static inline bool ps__task_is_known(const struct ps__tasks *tasks, size_t task,
 	return tasks->known[task * ps__task_known_words(tasks) + bit / 64] >> bit % 64 & 1;
 }
 
-/* tasks.c: PS_OK if the set keeps its tasks apart. Otherwise a code; the sentence names `call`. */
-int ps__set_check_tasks(const struct ps_eventset *set, const char *call);
-
 /* tasks.c: the list of the tasks. take: reads the backend's records. */
 int ps__set_open_tasks(struct ps_eventset *set);
 void ps__set_close_tasks(struct ps_eventset *set);

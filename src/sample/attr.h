@@ -58,9 +58,6 @@ struct ps__target ps__attr_target(const struct ps__event *event);
 /* Opens the event disabled, with these words in place of its own, and closes it again. Returns 0,
  * or the errno. If the event falls back to user space, as sets do, the words are changed, too. */
 int ps__attr_try(const struct ps__event *event, union ps__attr *words);
-/* attr_check.c: opens the attr for the calling thread, and closes it again. Returns PS_OK, or the
- * error of ps_attr_check. */
-int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused);
 /* PS_ECOMBO if the kernel would copy a stack of 0 bytes. It reserves one word for that and writes
  * two: so the fields behind are one word off, and the record's last word is cut off. */
 int ps__attr_check_stack(const struct ps_attr *attr);

@@ -189,7 +189,9 @@ static int attr_explain_event(const struct ps_attr *attr, int error, enum ps_att
 	return code;
 }
 
-int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused)
+/* Opens the attr for the calling thread, and closes it again. Returns PS_OK, or the error of
+ * ps_attr_check. */
+static int attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
 	struct ps__blame blame;
 	union ps__attr words = ps__attr_of(&attr->event);
@@ -223,7 +225,7 @@ int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *op
 	bool is_place = error == ESRCH || error == ENODEV || error == EMFILE || error == ENFILE ||
 	                error == ENOMEM || error == EBUSY || error == ENOSPC ||
 	                is_cpu_denied(target, error);
-	int result = is_place ? PS_OK : ps__attr_open_or_explain(attr, NULL);
+	int result = is_place ? PS_OK : attr_open_or_explain(attr, NULL);
 
 	return result == PS_OK ? ps__perf_explain(opened, target, error, needed) : result;
 }
@@ -232,7 +234,7 @@ int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
 	if (!attr)
 		return ps__fail(PS_EINVAL, "ps_attr_check: attr is NULL");
-	int result = ps__attr_open_or_explain(attr, refused);
+	int result = attr_open_or_explain(attr, refused);
 
 	return result == PS_OK ? check_silent(attr, refused) : result;
 }
