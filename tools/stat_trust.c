@@ -71,29 +71,32 @@ int stat_count_check(struct stat_count *count, long long *residual)
 	return result;
 }
 
+/* What was counted of an event in all. False: that can't be told. */
+static bool trust_total(const struct stat_count *count, size_t event, struct ps_value *out)
+{
+	return ps_component_total(count->root, ps_eventset_event_name(count->model, event), out) ==
+	       PS_OK;
+}
+
 bool stat_count_has_missed(const struct stat_count *count)
 {
-	bool has_missed = false;
+	struct ps_value total;
 
 	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
-		struct ps_value total;
-		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event),
-		                       &total) != PS_OK)
-			continue;
-		has_missed |=
-		    total.status == PS_STATUS_INCOMPLETE || (total.flags & PS_VALUE_INTERRUPTED);
+		if (trust_total(count, event, &total) &&
+		    (total.status == PS_STATUS_INCOMPLETE || (total.flags & PS_VALUE_INTERRUPTED)))
+			return true;
 	}
-	return has_missed;
+	return false;
 }
 
 double stat_count_coverage(const struct stat_count *count)
 {
+	struct ps_value total;
 	double least = 1.0;
 
 	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
-		struct ps_value total;
-		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event),
-		                       &total) != PS_OK)
+		if (!trust_total(count, event, &total))
 			continue;
 		double coverage = ps_value_coverage(&total);
 		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED &&
