@@ -59,7 +59,7 @@ static void json_add_numbers(struct ps__json *json, const struct ps__table *tabl
 	ps__json_close(json, ']');
 }
 
-static void json_add_about(struct ps__json *json, const struct ps_component *component)
+void ps__json_add_component(struct ps__json *json, const struct ps_component *component)
 {
 	ps__json_add_string(json, "type", ps_component_type_name(component->type));
 	ps__json_add_integer(json, "id", ps__report_id(component));
@@ -68,6 +68,11 @@ static void json_add_about(struct ps__json *json, const struct ps_component *com
 	else
 		ps__json_add_null(json, "os_id");
 	ps__json_add_string(json, "name", component->name);
+}
+
+static void json_add_about(struct ps__json *json, const struct ps_component *component)
+{
+	ps__json_add_component(json, component);
 	if (component->type == PS_COMPONENT_CACHE)
 		ps__json_add_integer(json, "level", component->cache_level);
 	if (component->size_bytes)

@@ -14,6 +14,9 @@
 void ps__json_add_fields(struct ps__json *json, const struct ps_export_field *fields,
                          size_t field_count);
 
+/* Adds "type", "id", "os_id" and "name" of a component, which identify it. */
+void ps__json_add_component(struct ps__json *json, const struct ps_component *component);
+
 /* Adds "perfsage", "schema", "run" (only if there are fields) and "machine". */
 void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
                        const struct ps_export_field *fields, size_t field_count);

@@ -189,13 +189,7 @@ static void path_json_add_part(struct ps__json *json, const struct ps__path_tabl
 	    !ps__path_table_has_own(table, row, component))
 		return;
 	ps__json_open_line(json, NULL, '{');
-	ps__json_add_string(json, "type", ps_component_type_name(component->type));
-	ps__json_add_integer(json, "id", ps__report_id(component));
-	if (component->os_id >= 0)
-		ps__json_add_integer(json, "os_id", component->os_id);
-	else
-		ps__json_add_null(json, "os_id");
-	ps__json_add_string(json, "name", component->name);
+	ps__json_add_component(json, component);
 	ps__json_open(json, "exclusive", '{');
 	for (size_t event = 0; event < events; event++) {
 		struct ps__path_sum sum = ps__path_table_own(table, row, component, event);
