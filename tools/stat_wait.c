@@ -78,9 +78,7 @@ static uint64_t wait_earliest(uint64_t one, uint64_t other)
 static bool wait_end_by_timeout(struct run *run)
 {
 	run->limit_ns = 0;
-	if (run->session->watcher.command)
-		kill(run->session->watcher.command, SIGTERM);
-	return run->session->watcher.command != 0;
+	return tool_watcher_end_by_timeout(&run->session->watcher);
 }
 
 static void wait_take_records(struct run *run, uint64_t now)

@@ -29,14 +29,6 @@ static int open_session(struct timeline *timeline, pid_t pid)
 	return timeline_events_note_user(timeline);
 }
 
-/* Called when the time is up: asks the command to end. Returns true if there is one to wait for. */
-static bool end_by_timeout(const struct timeline *timeline)
-{
-	if (timeline->watcher.command)
-		kill(timeline->watcher.command, SIGTERM);
-	return timeline->watcher.command != 0;
-}
-
 static enum tool_wakeup read_rings(struct timeline *timeline)
 {
 	uint64_t limit_ns = UINT64_MAX;
@@ -47,7 +39,7 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 		uint64_t now_ns = ps__os_now_ns();
 		if (now_ns >= limit_ns) {
 			limit_ns = UINT64_MAX;
-			if (!end_by_timeout(timeline))
+			if (!tool_watcher_end_by_timeout(&timeline->watcher))
 				return TOOL_WAKEUP_TICK;
 		}
 		uint64_t tick_ns = now_ns + TICK_NS;

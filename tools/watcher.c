@@ -178,6 +178,13 @@ size_t tool_watcher_count_ended(const struct tool_watcher *watcher)
 	return ended;
 }
 
+bool tool_watcher_end_by_timeout(const struct tool_watcher *watcher)
+{
+	if (watcher->command)
+		kill(watcher->command, SIGTERM);
+	return watcher->command != 0;
+}
+
 void tool_watcher_hold(struct tool_watcher *watcher)
 {
 	sigprocmask(SIG_BLOCK, &watcher->ending, NULL);

@@ -94,6 +94,9 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count);
 /* Waits for a wakeup, until deadline_ns at the latest (CLOCK_MONOTONIC; 0: no deadline). */
 enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
 
+/* Called when the time is up: asks the command to end. Returns true if there is one to wait for. */
+bool tool_watcher_end_by_timeout(const struct tool_watcher *watcher);
+
 /*
  * Waits until poll reports these events on the descriptor. Signals that are held are passed on
  * meanwhile. Returns false if a signal came and there is no command, or it has ended meanwhile.
