@@ -227,30 +227,29 @@ static bool file_is_given(struct tool_file *file, const char *name, struct tool_
 	return true;
 }
 
-int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
+static int file_open_named(struct tool_file *file, struct tool_file named)
 {
 	int result;
 
-	if (file_is_given(file, name, watcher, &result))
+	if (file_is_given(file, named.name, named.watcher, &result))
 		return result;
-	*file = (struct tool_file){.name = name, .fd = -1, .watcher = watcher, .part.fd = -1};
+	named.fd = named.part.fd = -1;
+	*file = named;
 	return file_open(file);
+}
+
+int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
+{
+	return file_open_named(file, (struct tool_file){.name = name, .watcher = watcher});
 }
 
 int tool_file_append(struct tool_file *file, const char *name, bool has_heading,
                      struct tool_watcher *watcher)
 {
-	int result;
-
-	if (file_is_given(file, name, watcher, &result))
-		return result;
-	*file = (struct tool_file){.name = name,
-	                           .fd = -1,
-	                           .watcher = watcher,
-	                           .appends = true,
-	                           .has_heading = has_heading,
-	                           .part.fd = -1};
-	return file_open(file);
+	return file_open_named(file, (struct tool_file){.name = name,
+	                                                .watcher = watcher,
+	                                                .appends = true,
+	                                                .has_heading = has_heading});
 }
 
 void tool_file_begin(struct tool_file *file)
