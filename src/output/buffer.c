@@ -8,30 +8,22 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
+#define LEAST_ROOM 1024u
+
 static bool buffer_make_room(struct ps__buffer *buffer, size_t need)
 {
-	size_t room = buffer->room ? buffer->room : 1024;
+	size_t least = need > LEAST_ROOM ? need : LEAST_ROOM;
 
-	while (room < need)
-		room *= 2;
-	if (room == buffer->room)
+	if (PS__VECTOR_RESERVE(&buffer->text, buffer->length, least, &buffer->room))
 		return true;
-	char *text = ps__os_calloc(room, 1);
-	if (!text) {
-		buffer->failed = true;
-		return false;
-	}
-	if (buffer->text)
-		memcpy(text, buffer->text, buffer->length);
-	ps__os_free(buffer->text);
-	buffer->text = text;
-	buffer->room = room;
-	return true;
+	buffer->failed = true;
+	return false;
 }
 
 void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
