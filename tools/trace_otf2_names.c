@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The definitions of an OTF2 archive: names get numbers, and tracks become locations. */
+#include "base/hash.h"
 #include "base/os.h"
 #include "base/vector.h"
 #include "tools/trace_otf2.h"
@@ -12,22 +13,13 @@ static void names_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 		otf2->code = code;
 }
 
-/* FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. */
-static size_t names_text_hash(const char *text)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return (size_t)(hash ^ hash >> 32);
-}
-
 /* Returns the entry of the text, or the free entry where it belongs. The table always has a free
  * entry. */
 static struct tool_otf2_name *names_find_place(struct tool_otf2_name *names, size_t room,
                                                const char *text)
 {
-	size_t at = names_text_hash(text) & (room - 1);
+	uint64_t hash = ps__hash_of(text);
+	size_t at = (size_t)(hash ^ hash >> 32) & (room - 1);
 
 	while (names[at].text && strcmp(names[at].text, text) != 0)
 		at = (at + 1) & (room - 1);

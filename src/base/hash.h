@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hashes for tables by name: FNV-1a. */
+/* Hashes for tables by name: FNV-1a of G. Fowler, L. C. Noll and K.-P. Vo. */
 #ifndef PS_BASE_HASH_H
 #define PS_BASE_HASH_H
 
