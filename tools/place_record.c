@@ -126,8 +126,7 @@ static int recorder_finish(struct recorder *recorder, pid_t pid, uint64_t end_ns
 
 	if (recorder_poll(recorder) < 0 || ps_session_stats(recorder->session, &stats) != PS_OK)
 		return tool_complain_detail();
-	if (tool_slices_is_full(run->slices))
-		tool_complain("the memory for records is used up: what came after is not known");
+	tool_slices_complain_full(run->slices);
 	run->lost = stats.lost;
 	tool_slices_note_lost(run->slices, stats.lost);
 	run->pid = pid;

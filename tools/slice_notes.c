@@ -11,6 +11,12 @@ int tool_slices_parse_memory(const char *argument, long long *mib)
 	return tool_parse_number("--memory, in MiB,", argument, 1, 1 << 24, mib);
 }
 
+void tool_slices_complain_full(const struct tool_slices *slices)
+{
+	if (tool_slices_is_full(slices))
+		tool_complain("the memory for records is used up: what came after is not known");
+}
+
 void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out)
 {
 	size_t holes = tool_slices_hole_count(slices);

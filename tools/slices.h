@@ -167,7 +167,9 @@ const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_
 uint64_t tool_slices_begin_ns(const struct tool_slices *slices);
 uint64_t tool_slices_end_ns(const struct tool_slices *slices);
 
-/* slice_notes.c: the functions below add a sentence for people, or nothing if it doesn't apply. */
+/* slice_notes.c: complains if there was no memory for all records. */
+void tool_slices_complain_full(const struct tool_slices *slices);
+/* The functions below add a sentence for people, or nothing if it doesn't apply. */
 /* Explains the holes and the remedy. lost: number of records; 0: unknown. */
 void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out);
 /* Tells how many tasks still ran when the observation ended. */

@@ -202,8 +202,7 @@ static int timeline_play(struct timeline *timeline)
 
 static int timeline_show(struct timeline *timeline)
 {
-	if (tool_slices_is_full(timeline->slices))
-		tool_complain("the memory for records is used up: what came after is not known");
+	tool_slices_complain_full(timeline->slices);
 	if (timeline_play(timeline) < 0)
 		return -1;
 	timeline_sums_close(&timeline->sums);
