@@ -357,10 +357,9 @@ bool stat_regions_lost_all(const struct stat_regions *regions)
 	return true;
 }
 
-void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
+/* The reports that are missing or not whole, and those that another perfsage has. */
+static void regions_describe_missing(const struct stat_heard *heard, struct ps__buffer *out)
 {
-	const struct stat_heard *heard = &regions->heard;
-
 	if (heard->silent) {
 		stat_footer_line("lost", out);
 		ps__buffer_add(
@@ -389,6 +388,13 @@ void stat_regions_describe(const struct stat_regions *regions, double cpu_s, str
 		               heard->inner, heard->inner > 1 ? "their commands" : "its command",
 		               heard->inner > 1 ? "their reports" : "its report");
 	}
+}
+
+void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
+{
+	const struct stat_heard *heard = &regions->heard;
+
+	regions_describe_missing(heard, out);
 	if (!heard->processes && (heard->silent || heard->inner || heard->lacks_notes))
 		return;
 	stat_footer_line("heard", out);
