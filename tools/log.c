@@ -221,6 +221,8 @@ static int run_action(struct tool_log *log, const struct action *action, int arg
 		    "perfsage log cost needs --work FIELDS, and --of with one EVENT");
 	if (options->rows && options->format != TOOL_LOG_TEXT)
 		return tool_complain("--rows is for text: JSON and CSV have all");
+	if (options->has_histogram && options->format == TOOL_LOG_CSV)
+		return tool_complain("CSV has no place for --histogram: JSON and text have one");
 	if (action->bit == CONVERT && !options->output)
 		return tool_complain("perfsage log convert needs -o with the FILE of the trace");
 	options->may_mix = action->bit == SHOW || action->bit == CONVERT;

@@ -86,6 +86,20 @@ static void count_note_clocks(const struct ps_eventset *model, const struct stat
 	count_note_idle(model, options);
 }
 
+/* Complains about modifiers of software events and tracepoints that the kernel ignores. */
+static void count_note_ignored(const struct ps_eventset *model)
+{
+	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
+		const struct ps__event *event = ps__set_event(model, index);
+		bool is_of_kernel = event->attr.type == PERF_TYPE_SOFTWARE ||
+		                    event->attr.type == PERF_TYPE_TRACEPOINT;
+		if (is_of_kernel && (event->attr.exclude_host || event->attr.exclude_idle))
+			tool_complain("'%s' counts the host, guests and idle CPUs alike: software "
+			              "events and tracepoints heed the modifiers u and k only",
+			              event->name);
+	}
+}
+
 /* Returns the index of an event that was just added; if the name was already in the model, the
  * index it has there. before: number of events before the call. */
 static size_t count_find_event(const struct ps_eventset *model, const char *name, size_t before)
@@ -162,6 +176,7 @@ static bool count_add_named(struct ps_eventset *model, const struct stat_options
 	}
 	is_good &= count_check_scopes(model, options);
 	count_note_clocks(model, options);
+	count_note_ignored(model);
 	if (is_good && countable == 0) {
 		tool_complain("none of these events can be counted here");
 		return false;

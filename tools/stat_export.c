@@ -39,7 +39,7 @@ static void fields_add_quality(struct stat_fields *fields, const struct stat_qua
 	fields_add_text(fields, "attribution", ps_attribution_name(quality->attribution));
 	fields_add_text(fields, "attribution_why", quality->why);
 	fields_add_number(fields, "coverage", quality->coverage);
-	if (!quality->unknown)
+	if (!quality->unknown && !quality->is_running)
 		fields_add_number(fields, "residual", (double)stat_quality_residual(quality));
 	if (quality->how.method != STAT_METHOD_AUTO) {
 		fields_add_text(fields, "method", stat_method_name(quality->how.method));
@@ -54,7 +54,7 @@ static void fields_add_quality(struct stat_fields *fields, const struct stat_qua
 	if (uncounted->programs)
 		fields_add_text(fields, "uncounted_first", uncounted->name);
 	fields_add_number(fields, "uncounted_children", stat_uncounted_children(uncounted));
-	if (uncounted->left > 0)
+	if (uncounted->left > 0 && !quality->is_running)
 		fields_add_number(fields, "tasks_left", (double)uncounted->left);
 }
 
@@ -140,6 +140,7 @@ static void fields_add_of_json(struct stat_fields *fields, const struct stat_out
 	fields->has_failed |= !fields->has_quality;
 	if (fields->has_quality) {
 		stat_quality_add_run(&fields->quality, count);
+		fields->quality.is_running = !facts->has_ended;
 		fields_add_quality(fields, &fields->quality);
 		stat_rates_take_run(&fields->quality, count);
 		fields_add_number(fields, "cpus_utilized",

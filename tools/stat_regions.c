@@ -165,9 +165,12 @@ static int regions_make_folder(struct stat_regions *regions)
 	char root[PATH_MAX];
 
 	/* Use an absolute path: the command may change its working folder. */
-	if (!realpath(chosen && *chosen ? chosen : "/tmp", root))
-		return tool_complain("--regions: no folder for reports: TMPDIR: %s",
-		                     strerror(errno)),
+	if (!chosen || !*chosen)
+		chosen = "/tmp";
+	if (!realpath(chosen, root))
+		return tool_complain("--regions: no folder for reports: '%s': %s: TMPDIR names "
+		                     "another one",
+		                     chosen, strerror(errno)),
 		       -1;
 	char *folder = tool_file_path(root, "perfsage-XXXXXX");
 	if (!folder || !mkdtemp(folder)) {

@@ -92,7 +92,7 @@ static const struct tool_option options_of_perf[] = {
     {OPTION_OF_PERF, "interval-clear", NULL, "a terminal shows each interval in the same place"},
     {OPTION_OF_PERF, "metric-only", NULL, "--json has metrics apart from counts"},
     {OPTION_OF_PERF, "topdown", NULL, "-M topdown shows where the slots of the cores went"},
-    {OPTION_OF_PERF, "scale", NULL,
+    {'c', "scale", NULL,
      "counts of events that shared a counter are estimates, with ~; JSON has them raw, too"},
     {OPTION_OF_PERF, "no-scale", NULL,
      "counts of events that shared a counter are estimates, with ~; JSON has them raw, too"},
@@ -110,8 +110,16 @@ static const struct tool_option options_of_perf[] = {
     {OPTION_OF_PERF, "no-csv-summary", NULL, "--csv has the rows of each interval alone"},
     {OPTION_OF_PERF, "no-big-num", NULL, "four digits are the default; --raw shows all"},
     {OPTION_OF_PERF, "bpf-counters", NULL, "--method bpf counts so"},
-    {OPTION_OF_PERF, "bpf-prog", "ID", "a BPF program isn't counted apart"},
+    {'b', "bpf-prog", "ID", "a BPF program isn't counted apart"},
     {OPTION_OF_PERF, "iostat", NULL, "name the PMU's events; perfsage list has them"},
+    {OPTION_OF_PERF, "smi-cost", NULL, "name the events, as in -e msr/smi/,msr/aperf/,cycles"},
+    {OPTION_OF_PERF, "cputype", "TYPE", "name the PMU of a kind of cores, as in cpu_core/cycles/"},
+    {OPTION_OF_PERF, "hybrid-merge", NULL, "the counts of all kinds of cores are one sum"},
+    {OPTION_OF_PERF, "metric-no-group", NULL, "-e with the events of -M counts without groups"},
+    {OPTION_OF_PERF, "metric-no-merge", NULL, "-e with the events of -M counts without groups"},
+    {OPTION_OF_PERF, "metric-no-threshold", NULL, "metrics have no thresholds"},
+    {OPTION_OF_PERF, "percore-show-thread", NULL, "--by core has the counts of cores"},
+    {OPTION_OF_PERF, "td-level", "LEVEL", "-M topdown shows where the slots of the cores went"},
 };
 
 const struct tool_usage stat_usage = {

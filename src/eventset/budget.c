@@ -89,7 +89,8 @@ static int fail_budget(struct ps_eventset *set)
 	return ps__fail(
 	    PS_ECOUNT,
 	    "exact attribution takes %zu file descriptors here, and event sets may take half of "
-	    "the process's %llu: raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
+	    "the process's %llu: raise it with ulimit -n; PS_ATTRIBUTE_EXACT (perfsage stat "
+	    "--exact) demands it",
 	    needed, (unsigned long long)limit.rlim_cur);
 }
 

@@ -98,8 +98,11 @@ static int check_process(pid_t pid)
 {
 	pid_t process = ps__locate_process(pid);
 
-	/* Without such a /proc, the numbers in /proc are those of other tasks. */
-	if (process == pid && !ps__locate_has_proc())
+	/* Without such a /proc, the numbers in /proc are those of other tasks, or there are none.
+	 */
+	if (is_for_lack_of_descriptors(process))
+		return fail_descriptors("ps_session_create: /proc/PID/status", process);
+	if ((process == pid || process < 0) && !ps__locate_has_proc())
 		return ps__fail(PS_ESYS,
 		                "ps_session_create: the threads of process %d can't be listed: no "
 		                "/proc of this PID namespace is mounted (mount -t proc proc /proc, "
@@ -107,8 +110,6 @@ static int check_process(pid_t pid)
 		                (int)pid);
 	if (process == pid)
 		return PS_OK;
-	if (is_for_lack_of_descriptors(process))
-		return fail_descriptors("ps_session_create: /proc/PID/status", process);
 	if (process < 0)
 		return ps__fail(
 		    PS_ESYS,
