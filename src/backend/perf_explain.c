@@ -138,14 +138,14 @@ static int explain_descriptors(const struct ps__event *event, int error, size_t 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	if (error == ENFILE)
 		return ps__fail(PS_ECOUNT,
-		                "'%s': the system is out of file descriptors (fs.file-max); the "
-		                "set's events need %zu",
-		                event->name, needed);
-	return ps__fail(
-	    PS_ECOUNT,
-	    "'%s': the set's events need %zu file descriptor%s, and this process "
-	    "reached its limit of %llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events",
-	    event->name, needed, needed == 1 ? "" : "s", (unsigned long long)limit.rlim_cur);
+		                "'%s': the system is out of file descriptors (fs.file-max); %zu "
+		                "%s needed",
+		                event->name, needed, needed == 1 ? "is" : "are");
+	return ps__fail(PS_ECOUNT,
+	                "'%s': %zu file descriptor%s needed, and this process reached its limit "
+	                "of %llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events",
+	                event->name, needed, needed == 1 ? " is" : "s are",
+	                (unsigned long long)limit.rlim_cur);
 }
 
 static int explain_invalid(const struct ps__event *event, struct ps__target target)

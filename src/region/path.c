@@ -259,11 +259,15 @@ int ps_paths_region_value(const struct ps_paths *paths, const char *name,
 	if (result != PS_OK)
 		return result;
 	sum.range = ps__component_range(component);
+	bool was_entered = false;
 	for (const struct ps_path *path = paths->root; path; path = path->next_made) {
 		if (!path_is_of(path, name))
 			continue;
+		was_entered = true;
 		if (share == PS_SHARE_EXCLUSIVE || !path_is_inside(path, name))
 			path_add(&sum, path, share);
 	}
+	if (!was_entered)
+		return ps__fail(PS_ENOEVST, "%s: no thread has entered a region '%s'", call, name);
 	return path_finish(&sum, name, call, out);
 }

@@ -68,8 +68,9 @@ static int session_fail_ring(size_t pages, int error, bool is_closing)
 
 	return ps__fail(code,
 	                "a session's ring of %zu pages can't be mapped (%s): make rings smaller, "
-	                "or " PS__ADVICE_LOCKED_MEMORY "%s",
+	                "or %s%s",
 	                pages, strerror(error),
+	                error == ENOMEM ? "raise ulimit -v" : PS__ADVICE_LOCKED_MEMORY,
 	                error == ENOMEM && is_closing ? ADVICE_MAPPINGS : "");
 }
 

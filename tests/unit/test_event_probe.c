@@ -139,7 +139,8 @@ START_TEST(the_kernels_refusal_is_explained)
 	check_explained("kprobe/func=nothing/", ENOENT, PS_ENOSUPP, "/proc/kallsyms");
 	check_explained("kprobe/addr=1/", EINVAL, PS_ENOSUPP, "/proc/kallsyms");
 	check_explained("kprobe/func=vfs_read,offset=1/", EILSEQ, PS_ENOSUPP, "instruction");
-	check_explained("uprobe/path=/bin/x,offset=0x10/", EMFILE, PS_ECOUNT, "1 file descriptor,");
+	check_explained("uprobe/path=/bin/x,offset=0x10/", EMFILE, PS_ECOUNT,
+	                "1 file descriptor is needed,");
 	/* What happens in the kernel alone can't be limited to user space. */
 	check_explained("kprobe/func=vfs_read/u", 0, PS_EINVAL_DOM, "always read 0");
 }

@@ -385,6 +385,7 @@ START_TEST(a_second_number_is_a_boundary)
 	check_fails(ps_paths_region_value(regions.paths, "smoo", scene.root, EVENT,
 	                                  PS_SHARE_INCLUSIVE, &value),
 	            PS_ENOEVST);
+	check_detail("no thread has entered a region 'smoo'");
 	regions_end();
 }
 END_TEST
