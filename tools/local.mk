@@ -82,6 +82,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_method.h \
 	tools/stat_metrics.c \
 	tools/stat_metrics.h \
+	tools/stat_notes.c \
 	tools/stat_options.c \
 	tools/stat_options.h \
 	tools/stat_output.c \

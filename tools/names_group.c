@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Returns the first '}' after which the list ends or continues, because names may contain others;
- * if there is none, the last '}', or NULL. */
+/* Returns the first '}' after which the list ends or continues, or modifiers come, because names
+ * may contain others; if there is none, the last '}', or NULL. */
 static const char *group_find_end(const char *text)
 {
 	for (const char *end = strchr(text, '}'); end; end = strchr(end + 1, '}')) {

@@ -50,56 +50,6 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 	return is_good;
 }
 
-/* True if the event goes on while a CPU is idle, so that on a whole CPU it shows only how long was
- * counted. */
-static bool count_goes_on_idle(const struct ps__event *event)
-{
-	return ps__event_is_clock(&event->attr) || strcmp(event->name, "tsc") == 0 ||
-	       strncmp(event->name, "msr/tsc/", strlen("msr/tsc/")) == 0;
-}
-
-static void count_note_idle(const struct ps_eventset *model, const struct stat_options *options)
-{
-	for (size_t index = 0;
-	     options->target.is_whole_machine && index < ps_eventset_event_count(model); index++) {
-		const struct ps__event *event = ps__set_event(model, index);
-		if (count_goes_on_idle(event))
-			tool_complain("'%s' goes on while a CPU is idle: with -a it is the time "
-			              "that was counted",
-			              event->name);
-	}
-}
-
-/* Complains about modifiers of clocks, which always count the time in user space and in the
- * kernel. */
-static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
-{
-	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
-		const struct ps__event *event = ps__set_event(model, index);
-		if (ps__event_is_clock(&event->attr) && event->explicit_domain &&
-		    (event->attr.exclude_user || event->attr.exclude_kernel))
-			tool_complain("'%s' is the time in user space and in the kernel: the "
-			              "kernel's clocks heed no modifier; user_time and "
-			              "system_time tell the two apart",
-			              event->name);
-	}
-	count_note_idle(model, options);
-}
-
-/* Complains about modifiers of software events and tracepoints that the kernel ignores. */
-static void count_note_ignored(const struct ps_eventset *model)
-{
-	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
-		const struct ps__event *event = ps__set_event(model, index);
-		bool is_of_kernel = event->attr.type == PERF_TYPE_SOFTWARE ||
-		                    event->attr.type == PERF_TYPE_TRACEPOINT;
-		if (is_of_kernel && (event->attr.exclude_host || event->attr.exclude_idle))
-			tool_complain("'%s' counts the host, guests and idle CPUs alike: software "
-			              "events and tracepoints heed the modifiers u and k only",
-			              event->name);
-	}
-}
-
 /* Returns the index of an event that was just added; if the name was already in the model, the
  * index it has there. before: number of events before the call. */
 static size_t count_find_event(const struct ps_eventset *model, const char *name, size_t before)
@@ -175,8 +125,7 @@ static bool count_add_named(struct ps_eventset *model, const struct stat_options
 		}
 	}
 	is_good &= count_check_scopes(model, options);
-	count_note_clocks(model, options);
-	count_note_ignored(model);
+	stat_notes_show(model, options);
 	if (is_good && countable == 0) {
 		tool_complain("none of these events can be counted here");
 		return false;

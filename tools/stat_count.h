@@ -15,6 +15,8 @@
 /* Returns the model, for ps_eventset_destroy. NULL after complaints about all events that are
  * wrong, not only the first. */
 struct ps_eventset *stat_events_create(const struct stat_options *options);
+/* stat_notes.c: says on stderr which events count something else than their names promise. */
+void stat_notes_show(const struct ps_eventset *model, const struct stat_options *options);
 
 struct stat_count {
 	struct ps_topology *topology;

@@ -29,7 +29,8 @@ struct stat_quality {
 	                        * NULL */
 	char *unknown;         /* why the residual is unknown; NULL if it is known */
 	bool has_missed;       /* a value is a lower bound, or its counter was off for a while */
-	bool is_running;       /* an interval's: the residual would have counts of later ones */
+	bool is_running;       /* an interval that isn't the last: the residual and the tasks
+	                        * that are left aren't known yet */
 	bool is_of_regions;    /* --regions: describes only the run's CPU time, as each report
 	                        * describes its own quality */
 };

@@ -168,8 +168,8 @@ static int regions_make_folder(struct stat_regions *regions)
 	if (!chosen || !*chosen)
 		chosen = "/tmp";
 	if (!realpath(chosen, root))
-		return tool_complain("--regions: no folder for reports: '%s': %s: TMPDIR names "
-		                     "another one",
+		return tool_complain("--regions: no folder for reports: '%s': %s: set TMPDIR to a "
+		                     "folder that exists",
 		                     chosen, strerror(errno)),
 		       -1;
 	char *folder = tool_file_path(root, "perfsage-XXXXXX");

@@ -168,7 +168,9 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 		return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
 		                "%s is read in a child process first, and pipe2 failed: %s%s",
 		                subject, strerror(errno),
-		                errno == EMFILE ? ": " PS__ADVICE_DESCRIPTORS : "");
+		                errno == EMFILE   ? ": " PS__ADVICE_DESCRIPTORS
+		                : errno == ENFILE ? ": " PS__ADVICE_FILES
+		                                  : "");
 	pid_t pid = child_fork_without_signals();
 	if (pid == 0)
 		child_main(work, context, ends[1]);

@@ -189,7 +189,7 @@ struct ps_counter {
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel doesn't tell an id
  *
- * visit must not use the set. Cost: one ioctl(2) for each counter.
+ * visit must not use the set. Cost: two ioctl(2) for each counter.
  */
 PS_PUBLIC int ps_eventset_for_each_counter(struct ps_eventset *set,
                                            int (*visit)(const struct ps_counter *counter,

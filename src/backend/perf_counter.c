@@ -6,9 +6,7 @@
 #include "base/os.h"
 
 #include <string.h>
-
-/* The kernel copies a filter into one page, with the NUL behind it. */
-#define MOST_FILTER_BYTES 4096
+#include <unistd.h>
 
 /* Opens the event on the caller, with filter and program, and closes it. Returns 0 or -errno. */
 static int try_control(const struct ps__event *event)
@@ -39,10 +37,12 @@ int ps__perf_probe_filter(const struct ps__event *event)
 	if (!error)
 		return PS_OK;
 	plain.control.filter = NULL;
-	if (strlen(event->control.filter) >= MOST_FILTER_BYTES)
+	/* The kernel copies a filter into one page, with the NUL behind it. */
+	size_t length = strlen(event->control.filter), most = (size_t)sysconf(_SC_PAGESIZE) - 1;
+	if (length > most)
 		return ps__fail(PS_EATTR,
-		                "'%s': the filter has %zu bytes, and the kernel takes at most %d",
-		                event->name, strlen(event->control.filter), MOST_FILTER_BYTES - 1);
+		                "'%s': the filter has %zu bytes, and the kernel takes at most %zu",
+		                event->name, length, most);
 	bool is_short_of = error == EMFILE || error == ENFILE || error == ENOMEM;
 	if (!is_short_of && (error == EINVAL || try_control(&plain) == 0))
 		return ps__fail(

@@ -54,6 +54,15 @@ static bool is_permitted_on_caller(const struct ps__event *event)
 	return fd >= 0;
 }
 
+/* True if the caller may open an event that counts nothing, in user space alone. */
+static bool may_open_dummy(void)
+{
+	int fd = ps__perf_open_own_dummy(0);
+
+	ps__os_close_event(fd, 0, false);
+	return fd >= 0;
+}
+
 /* Explains EACCES by the paranoid level that would permit this kind of counting. */
 static int explain_level(const struct ps__event *event, struct ps__target target, int error)
 {
@@ -76,8 +85,9 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		                "'%s': this user may not count task %d: it belongs to another "
 		                "user, or gained privileges; run as its owner, or with CAP_PERFMON",
 		                event->name, (int)target.tid);
-	/* A filter can give any errno. */
-	if ((level <= enough || has_perfmon()) && ps__perf_has_seccomp_filter())
+	/* A filter can give any errno. What the kernel always permits tells the two apart. */
+	if (ps__perf_has_seccomp_filter() &&
+	    (level <= enough || has_perfmon() || (level <= 2 && !may_open_dummy())))
 		return explain_seccomp(event, error);
 	if (level <= enough)
 		return ps__fail(PS_EPERM,
@@ -97,18 +107,13 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	                     !event->attr.exclude_user;
 	const char *or_less =
 	    has_user_part ? "; or count user space alone with the modifier :u" : "";
-	if (ps__proc_is_in_user_namespace(NULL, 0))
-		return ps__fail(
-		    PS_EPERM,
-		    "'%s': counting %s is not permitted: %s is %ld, and capabilities "
-		    "in a user namespace don't count; as root of the host: " PS__ADVICE_LEVEL
-		    ", or run without a user namespace%s",
-		    event->name, what, PS__PARANOID_FILE, level, enough, or_less);
-	return ps__fail(PS_EPERM,
-	                "'%s': counting %s is not permitted: %s is %ld and the process lacks "
-	                "CAP_PERFMON; as root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY
-	                "%s",
-	                event->name, what, PS__PARANOID_FILE, level, enough, or_less);
+	struct ps__privilege privilege = ps__proc_privilege();
+	return ps__fail(
+	    PS_EPERM,
+	    "'%s': counting %s is not permitted: %s is %ld and %s; as %s: " PS__ADVICE_LEVEL
+	    ", or %s%s",
+	    event->name, what, PS__PARANOID_FILE, level, privilege.lack, privilege.root, enough,
+	    privilege.gain, or_less);
 }
 
 static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
@@ -176,14 +181,15 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 static int explain_probe(const struct ps__event *event, int error)
 {
 	bool is_kernel = event->kernel_side;
+	struct ps__privilege privilege = ps__proc_privilege();
 	const char *place = event->probe ? event->probe : "address";
 
 	if (error == EACCES || (error == EPERM && !ps__perf_has_seccomp_filter()))
-		return ps__fail(
-		    PS_EPERM,
-		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run "
-		    "as root, or as root: " PS__ADVICE_CAPABILITY,
-		    event->name);
+		return ps__fail(PS_EPERM,
+		                "'%s': a probe needs CAP_PERFMON, whatever "
+		                "kernel.perf_event_paranoid is, and %s; "
+		                "as %s: %s",
+		                event->name, privilege.lack, privilege.root, privilege.gain);
 	if (error == EILSEQ)
 		return ps__fail(PS_ENOSUPP, "'%s': no instruction of the kernel begins there",
 		                event->name);

@@ -62,10 +62,9 @@ static int records_fail_open(int error)
 		                "perf_event_paranoid <= 1 or CAP_PERFMON",
 		                strerror(error));
 	if (error == EMFILE || error == ENFILE)
-		return ps__fail(PS_ECOUNT,
-		                "no file descriptor is left for migration records "
-		                "(%s): " PS__ADVICE_DESCRIPTORS,
-		                strerror(error));
+		return ps__fail(
+		    PS_ECOUNT, "no file descriptor is left for migration records (%s): %s",
+		    strerror(error), error == EMFILE ? PS__ADVICE_DESCRIPTORS : PS__ADVICE_FILES);
 	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
 }
 

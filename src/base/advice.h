@@ -14,7 +14,8 @@
 #define PS__ADVICE_BPF        "setcap cap_bpf,cap_perfmon+ep PROGRAM" /* as root */
 /* Keeps a value of sysctl after the next boot: its name, the value, its name again; as root */
 #define PS__ADVICE_LASTING       "echo 'kernel.%s = %ld' > /etc/sysctl.d/99-%s.conf"
-#define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n"
+#define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n" /* EMFILE */
+#define PS__ADVICE_FILES         "raise fs.file-max"              /* ENFILE */
 #define PS__ADVICE_LOCKED_MEMORY "raise kernel.perf_event_mlock_kb or ulimit -l"
 /* Arguments of docker run and podman run. */
 #define PS__ADVICE_CONTAINER "--cap-add PERFMON"

@@ -3,6 +3,7 @@
  * diagnosis, metric files, tasks and the flush of reports ask it. */
 #include "base/proc_status.h"
 
+#include "base/advice.h"
 #include "base/os.h"
 
 #include <stdint.h>
@@ -82,4 +83,13 @@ bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes)
 		snprintf(map, size_bytes, "%s", line);
 	return sscanf(line, "%u %u %lu", &inside, &outside, &count) == 3 &&
 	       (inside != 0 || outside != 0 || count != UINT32_MAX);
+}
+
+struct ps__privilege ps__proc_privilege(void)
+{
+	if (ps__proc_is_in_user_namespace(NULL, 0))
+		return (struct ps__privilege){"capabilities in a user namespace don't count",
+		                              "root of the host", "run without a user namespace"};
+	return (struct ps__privilege){"the process lacks CAP_PERFMON", "root",
+	                              PS__ADVICE_CAPABILITY};
 }

@@ -27,6 +27,12 @@ bool ps__proc_status_has_capability(const char *status, int number);
  * the first line of /proc/self/uid_map; it can be NULL. */
 bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes);
 
+/* Words for "... and LACK; as ROOT: GAIN", where a capability is missing or doesn't count. */
+struct ps__privilege {
+	const char *lack, *root, *gain;
+};
+struct ps__privilege ps__proc_privilege(void);
+
 #define PS__CAP_SYS_ADMIN 21 /* kernels before 5.8 have no PERFMON and ask for this */
 #define PS__CAP_PERFMON   38
 #define PS__CAP_BPF       39

@@ -94,10 +94,8 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 		               "%s can be read, but sched:sched_switch is refused (%s).", root,
 		               ps__probe_errno(error));
 		if (error == EACCES && d->reach == EINVAL && d->permissions.kernel == EACCES) {
-			ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-			                 "tracepoints are the kernel's, which may then be counted",
-			                 PS__ADVICE_LEVEL, 1l);
-			ps__draft_lasting_sysctl(d, "perf_event_paranoid", 1);
+			ps__draft_level(
+			    d, "tracepoints are the kernel's, which may then be counted", 1);
 		}
 	} else {
 		ps__draft_fact(d, PS_FINDING_GOOD,

@@ -89,8 +89,8 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 /* Fails with a sentence that names the term, its position, and the terms and events of the PMU. */
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
-/* probe.c: the PMUs uprobe and kprobe. True for their names. ps__probe_find_end returns the slash
- * that closes the terms, in which a path may have other slashes; NULL if there is none. */
+/* probe.c: ps__probe_is_pmu is true for the names uprobe and kprobe. ps__probe_find_end returns the
+ * slash that closes the terms, in which a path may have other slashes; NULL if there is none. */
 bool ps__probe_is_pmu(const char *name, size_t length);
 const char *ps__probe_find_end(const char *terms);
 /* Applies a term that only probes have; PS__NOT_HERE for others. ps__probe_check fails if the place

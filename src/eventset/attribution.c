@@ -134,10 +134,8 @@ static int fail_to_watch(const struct ps_eventset *set, int error)
 		break;
 	case EMFILE:
 	case ENFILE:
-		return ps__fail(
-		    PS_ECOUNT,
-		    "no file descriptor is left to watch the task's %s: " PS__ADVICE_DESCRIPTORS,
-		    what);
+		return ps__fail(PS_ECOUNT, "no file descriptor is left to watch the task's %s: %s",
+		                what, error == EMFILE ? PS__ADVICE_DESCRIPTORS : PS__ADVICE_FILES);
 	case EPERM:
 		return ps__fail(PS_ESYS,
 		                "the task's %s can't be watched (%s): if too much memory is "

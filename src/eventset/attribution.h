@@ -6,6 +6,13 @@
 
 #include "eventset/eventset.h"
 
+/* What the last fetch found of a clock (method_time_share.c). */
+struct ps__clock_known {
+	struct ps__clock_time last;
+	bool has_run;     /* its root ran on its CPU between the two fetches before */
+	bool is_doubtful; /* the part of its CPU may lack counts */
+};
+
 /* At most this many methods have a rank for a set: the size of ps__set_rank_methods' array. */
 #define PS__METHOD_RANKS 3
 

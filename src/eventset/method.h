@@ -15,7 +15,7 @@ struct ps_eventset;
 struct ps__slot;
 struct ps__switch_ring;
 struct ps__clock_place;
-struct ps__clock_time;
+struct ps__clock_known;
 struct ps__looks;
 
 /* One fetch: assigns to slots what was counted since the last fetch. */
@@ -67,7 +67,7 @@ struct ps__method {
 /* State of a method that divides a process's counts among CPUs in proportion to running time. */
 struct ps__time_share {
 	struct ps__clock_place *places; /* array for target.clocks, ordered by root */
-	struct ps__clock_time *known;   /* value of each clock at the last fetch */
+	struct ps__clock_known *known;  /* for each clock (attribution.h) */
 	/* For each root the CPU on which it was all the time between the last two fetches.
 	 * PS__STAYED_ANY: nothing was counted before. PS__STAYED_NOWHERE: it was on several CPUs,
 	 * or that isn't known */

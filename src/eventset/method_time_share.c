@@ -14,6 +14,7 @@
 #include "eventset/eventset.h"
 #include "eventset/looks.h"
 #include "eventset/parts.h"
+#include "eventset/snapshot.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ struct root_times {
 static uint64_t ran_ns(const struct ps_eventset *set, size_t index)
 {
 	return set->counters.backend->clocks[index].running_ns -
-	       set->attribution.time_share.known[index].running_ns;
+	       set->attribution.time_share.known[index].last.running_ns;
 }
 
 static bool is_visited(const struct ps_eventset *set, size_t index)
@@ -81,12 +82,12 @@ static void add_clock(const struct ps_eventset *set, size_t index, struct root_t
 {
 	int cpu = set->counters.target.clocks[index].cpu;
 	uint64_t passed = set->counters.backend->clocks[index].enabled_ns -
-	                  set->attribution.time_share.known[index].enabled_ns;
+	                  set->attribution.time_share.known[index].last.enabled_ns;
 	uint64_t ran = ran_ns(set, index);
 
 	if (cpu == PS__CLOCK_ANY) {
 		const struct ps__clock_time *now = &set->counters.backend->clocks[index];
-		const struct ps__clock_time *then = &set->attribution.time_share.known[index];
+		const struct ps__clock_time *then = &set->attribution.time_share.known[index].last;
 		times->has_any = true;
 		times->whole_ns = ran;
 		times->gap_ns = now->running_ns - now->earlier_ns;
@@ -278,23 +279,47 @@ static bool is_unplaced(const struct root_times *times)
 	return times->seen_ns || times->away_ns > 0;
 }
 
-/* Weakens the labels of the other parts after a root's counts were divided among CPUs: they may
- * lack some of these counts. With clocks for all CPUs only those may on which the root ran before,
- * as the counts began before the clocks were last read. */
+/* Notes which other parts may lack some of a root's counts, which were divided among CPUs. With
+ * clocks for all CPUs these are the parts on which the root ran between the two fetches before: the
+ * counts began before the clocks were last read. */
 static void doubt_others(struct ps_eventset *set, const struct root_times *times, unsigned label)
 {
+	struct ps__clock_known *known = set->attribution.time_share.known;
+
 	if (is_unplaced(times) || label == PS_ATTRIBUTION_LAST_CPU) {
 		ps__set_doubt_parts(set, label);
 		return;
 	}
-	for (size_t index = times->first; index < times->end; index++) {
+	for (size_t index = times->first; index < times->end; index++)
+		known[index].is_doubtful = known[index].has_run;
+}
+
+/* Weakens the labels of the parts that were noted. Their counts may have come from other roots,
+ * also from roots that were assigned later. */
+static void weaken_doubtful(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->counters.target.clock_count; index++) {
+		struct ps__clock_known *known = &set->attribution.time_share.known[index];
 		int cpu = set->counters.target.clocks[index].cpu;
-		if (cpu == PS__CLOCK_ANY ||
-		    set->attribution.time_share.known[index].running_ns == 0)
-			continue;
 		struct ps__slot *slot = ps__set_met_slot(set, cpu);
-		if (slot && slot->has_counts)
-			ps__set_label_counts(slot, (uint16_t)label);
+		if (!known->is_doubtful || cpu == PS__CLOCK_ANY || !slot)
+			continue;
+		known->is_doubtful = false;
+		if (slot->has_counts)
+			ps__set_label_counts(slot, PS_ATTRIBUTION_MIXED);
+		else if (set->snapshots)
+			ps__slot_pass_mark(slot, PS_ATTRIBUTION_MIXED);
+		if (slot->has_base)
+			slot->base_mark = ps__mark_join(slot->base_mark, PS_ATTRIBUTION_MIXED);
+	}
+}
+
+static void keep_clocks(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->counters.target.clock_count; index++) {
+		struct ps__clock_known *known = &set->attribution.time_share.known[index];
+		known->has_run = ran_ns(set, index) > 0;
+		known->last = set->counters.backend->clocks[index];
 	}
 }
 
@@ -342,9 +367,8 @@ static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
 		weakest = label > weakest ? label : weakest;
 		first = times.end;
 	}
-	if (set->counters.target.clock_count)
-		memcpy(share->known, set->counters.backend->clocks,
-		       set->counters.target.clock_count * sizeof *share->known);
+	weaken_doubtful(set);
+	keep_clocks(set);
 	if (share->looks)
 		ps__looks_forget(share->looks);
 	fetch->mark = (uint16_t)(PS_ATTRIBUTION_MIXED | fetch->flags);

@@ -74,7 +74,7 @@ void ps__lines_find_kinds(struct ps__lines *lines, const struct ps__table *table
 void ps__lines_add_alike(struct ps__lines *lines, const struct ps__table *table, int folds);
 
 /* True if a row is a NUMA node: it is named in its parent's label and has no line of its own.
- * PS__LAYOUT_ALIKE gives the NUMA nodes of the first row lines, too. */
+ * With PS__LAYOUT_ALIKE a NUMA node of the first row has a line, too. */
 static inline bool ps__lines_is_beside(const struct ps__table *table, size_t row)
 {
 	return table->rows[row].component->type == PS_COMPONENT_NUMA;

@@ -69,7 +69,7 @@ struct ps__member {
 	struct {
 		uint64_t ns;
 		uint16_t mark;   /* of all takes since it was set to 0 */
-		bool has_failed; /* it failed, and a region was entered or left at it */
+		bool has_failed; /* this boundary failed, and a region was entered or left there */
 		/* Number of outermost levels that were open all the time since the last reading */
 		size_t common;
 	} last; /* the last boundary */

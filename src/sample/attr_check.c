@@ -5,6 +5,7 @@
 #include "backend/perf.h"
 #include "base/advice.h"
 #include "base/error.h"
+#include "base/proc_status.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -104,15 +105,16 @@ static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 static int attr_explain_denied(const struct ps_attr *attr, const struct ps__blame *blame,
                                const char *field)
 {
+	struct ps__privilege privilege = ps__proc_privilege();
+
 	if (blame->field == PS_ATTR_EXCLUDE_KERNEL)
 		return ps__fail(PS_EPERM,
 		                "'%s': this user may not observe the kernel: set exclude_kernel to "
-		                "1, or as root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY,
-		                attr->event.name, 1L);
-	return ps__fail(PS_EPERM,
-	                "'%s': this user may not set %s (%s): run as root, or as "
-	                "root: " PS__ADVICE_CAPABILITY,
-	                attr->event.name, field, strerror(blame->error));
+		                "1, or as %s: " PS__ADVICE_LEVEL ", or %s",
+		                attr->event.name, privilege.root, 1L, privilege.gain);
+	return ps__fail(PS_EPERM, "'%s': this user may not set %s (%s), as %s; as %s: %s",
+	                attr->event.name, field, strerror(blame->error), privilege.lack,
+	                privilege.root, privilege.gain);
 }
 
 /* Explains E2BIG: the kernel only says that some field is behind the end of its struct. */

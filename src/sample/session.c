@@ -62,7 +62,8 @@ static int session_add_cpu(int cpu, void *context)
 
 static int fail_descriptors(const char *path, ssize_t error)
 {
-	return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path, strerror((int)-error));
+	return ps__fail(PS_ECOUNT, "%s: %s: %s", path, strerror((int)-error),
+	                error == -EMFILE ? PS__ADVICE_DESCRIPTORS : PS__ADVICE_FILES);
 }
 
 static bool is_for_lack_of_descriptors(ssize_t error)
@@ -98,10 +99,9 @@ static int check_process(pid_t pid)
 {
 	pid_t process = ps__locate_process(pid);
 
-	/* Without such a /proc, the numbers in /proc are those of other tasks, or there are none.
-	 */
 	if (is_for_lack_of_descriptors(process))
 		return fail_descriptors("ps_session_create: /proc/PID/status", process);
+	/* Without such a /proc, its numbers are those of other tasks, or there are none. */
 	if ((process == pid || process < 0) && !ps__locate_has_proc())
 		return ps__fail(PS_ESYS,
 		                "ps_session_create: the threads of process %d can't be listed: no "

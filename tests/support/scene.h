@@ -51,13 +51,14 @@ struct ps_component *scene_thread(int cpu);
 /* Return the part, or the total, which must exist. Timestamp 0: the latest. */
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
 struct ps_value scene_total(const char *event);
-struct ps_metric_value scene_metric(const struct ps_component *component, const char *name);
 long long scene_count(int cpu, const char *event, uint64_t timestamp);
 /* Returns the sum of the parts with this timestamp over all Threads, with the unknown one; missing
  * parts are 0. */
 long long scene_sum(const char *event, uint64_t timestamp);
 size_t scene_rows(int cpu, const char *event); /* number of the event's readings on the Thread; 0 if
                                                 * none */
+/* Returns the metric of a component, which must exist. */
+struct ps_metric_value scene_metric(const struct ps_component *component, const char *name);
 
 void scene_check_part(int cpu, const char *event, long long count,
                       enum ps_attribution attribution); /* checks the latest */

@@ -146,6 +146,21 @@ START_TEST(the_kernels_refusal_is_explained)
 }
 END_TEST
 
+/* A filter can answer as the paranoid level does, and forbids what the level always permits. */
+START_TEST(a_seccomp_filter_is_told_from_a_level_and_from_a_user_namespace)
+{
+	fake_set_paranoid(2, false);
+	fake_file("/proc/self/status", "CapEff:\t0000000000000000\n");
+	check_explained("page-faults", EACCES, PS_EPERM, "the process lacks CAP_PERFMON; as root");
+	fake_file("/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t2\n");
+	check_explained("page-faults", EACCES, PS_EPERM, "a seccomp filter forbids");
+	fake_file("/proc/self/status", "CapEff:\t0000004000000000\n");
+	fake_file("/proc/self/uid_map", "0 100000 65536\n");
+	check_explained("page-faults", EACCES, PS_EPERM, "don't count; as root of the host");
+	check_explained("kprobe/func=vfs_read/", EACCES, PS_EPERM, "run without a user namespace");
+}
+END_TEST
+
 START_TEST(the_kernel_gets_the_text)
 {
 	struct ps__event event = parsed("uprobe/path=/bin/x,offset=0x10/");
@@ -194,6 +209,7 @@ int main(void)
 	tcase_add_test(tests, a_copy_points_at_its_own_text);
 	tcase_add_test(tests, what_is_missing_or_wrong_is_said);
 	tcase_add_test(tests, the_kernels_refusal_is_explained);
+	tcase_add_test(tests, a_seccomp_filter_is_told_from_a_level_and_from_a_user_namespace);
 	tcase_add_test(tests, the_kernel_gets_the_text);
 	tcase_add_test(tests, a_process_does_not_inherit_the_text);
 	return run_suite(suite);

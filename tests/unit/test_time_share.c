@@ -152,25 +152,79 @@ START_TEST(one_that_left_its_cpus_has_a_share_on_an_unknown_one)
 }
 END_TEST
 
-/* A part that was certain isn't, once counts are on a CPU that has no clock. With clocks for all
- * CPUs it stays so where the process never was. */
+/* Another part of the reading may lack some counts then: one on a CPU where the process was just
+ * before; of a CPU without a clock, any part. Also what an earlier reading counted there. */
 START_TEST(what_was_divided_weakens_the_parts_that_may_lack_some)
 {
-	static const struct row {
-		const char *mask;
-		enum ps_attribution first;
-	} rows[] = {{"1", PS_ATTRIBUTION_MIXED}, {"0-3", PS_ATTRIBUTION_MIXED}};
-	struct ps_eventset *set = started(rows[_i].mask);
+	struct ps_eventset *set = started(_i % 2 ? "1" : "0-3");
+	int (*read_first)(struct ps_eventset *, struct ps_component *, uint64_t *,
+	                  struct ps_thread **) = _i < 2 ? ps_read : ps_accum;
 	uint64_t timestamp = 0;
 
 	work(1, 1 * MS, 10);
-	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_ok(read_first(set, scene.root, &timestamp, NULL));
 	ck_assert_int_le(scene_part(1, EVENT, timestamp).attribution, PS_ATTRIBUTION_PINNED);
 	work(2, 2 * MS, 20);
 	work(3, 2 * MS, 20);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
-	check_part(1, timestamp, 10, rows[_i].first);
+	check_part(1, timestamp, 10, PS_ATTRIBUTION_MIXED);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 50);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static struct ps_eventset *started_with_worker(void)
+{
+	struct ps_eventset *set = attached("0-3");
+
+	fake_task(501, "worker", 1);
+	fake_task_affinity(501, "0-3");
+	fake_file("/proc/500/task/501/stat", "501 (worker) R 1\n");
+	check_ok(ps_start(set));
+	return set;
+}
+
+/* Both threads run for a millisecond, and have a page fault. */
+static void work_both(int first, int second)
+{
+	fake_task(500, "solver", first);
+	fake_task(501, "worker", second);
+	fake_run(MS, MS);
+	fake_advance_on(PAGE_FAULTS, 500, -1, 1);
+	fake_advance_on(PAGE_FAULTS, 501, -1, 1);
+}
+
+/* One thread stays on CPU 1, the other one leaves it; whichever is read first. */
+START_TEST(a_thread_that_leaves_weakens_the_part_of_one_that_stays)
+{
+	struct ps_eventset *set = started_with_worker();
+
+	work_both(1, 1);
+	check_part(1, take(set), 2, PS_ATTRIBUTION_EXACT);
+	for (int cpu = 2; cpu < 4; cpu++)
+		work_both(_i ? 1 : cpu, _i ? cpu : 1);
+	check_part(1, take(set), 2, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The first thread was on CPU 1, but not in the interval before. The other one stays there. */
+START_TEST(a_thread_that_left_long_ago_weakens_no_part)
+{
+	struct ps_eventset *set = started_with_worker();
+
+	work_both(1, 1);
+	take(set);
+	work_both(3, 1);
+	check_part(1, take(set), 1, PS_ATTRIBUTION_MIXED);
+	work_both(3, 1);
+	check_part(1, take(set), 1, PS_ATTRIBUTION_EXACT);
+	work_both(3, 1);
+	work_both(2, 1);
+	uint64_t timestamp = take(set);
+	check_part(1, timestamp, 2, PS_ATTRIBUTION_EXACT);
+	check_part(2, timestamp, 1, PS_ATTRIBUTION_MIXED);
+	check_part(3, timestamp, 1, PS_ATTRIBUTION_MIXED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -282,7 +336,9 @@ int main(void)
 	tcase_add_test(tests, a_start_begins_a_proof_anew);
 	tcase_add_test(tests, a_process_of_one_cpu_is_pinned_by_two_clocks);
 	tcase_add_test(tests, one_that_left_its_cpus_has_a_share_on_an_unknown_one);
-	tcase_add_loop_test(tests, what_was_divided_weakens_the_parts_that_may_lack_some, 0, 2);
+	tcase_add_loop_test(tests, what_was_divided_weakens_the_parts_that_may_lack_some, 0, 4);
+	tcase_add_loop_test(tests, a_thread_that_leaves_weakens_the_part_of_one_that_stays, 0, 2);
+	tcase_add_test(tests, a_thread_that_left_long_ago_weakens_no_part);
 	tcase_add_test(tests, a_moment_elsewhere_is_no_proof);
 	tcase_add_test(tests, a_task_that_ended_elsewhere_after_a_moment_is_seen);
 	tcase_add_test(tests, counts_without_time_go_to_where_the_process_is);

@@ -55,6 +55,18 @@ START_TEST(a_result_beyond_the_largest_number_is_refused)
 }
 END_TEST
 
+/* As a sign error makes it: their numbers would be more than there is memory. */
+START_TEST(more_rows_than_an_array_can_have_are_refused)
+{
+	double work[2] = {1, 2}, cost[1] = {1};
+	struct ps_unit_cost out[2] = {{.value = 42}};
+
+	check_fails(ps_unit_cost(work, cost, SIZE_MAX / 2, 2, out), PS_EINVAL);
+	check_detail("are no array");
+	ck_assert(out[0].value == 42); /* untouched */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unit_cost_sizes");
@@ -62,5 +74,6 @@ int main(void)
 
 	tcase_add_loop_test(tests, costs_may_be_of_any_magnitude, 0, 3);
 	tcase_add_test(tests, a_result_beyond_the_largest_number_is_refused);
+	tcase_add_test(tests, more_rows_than_an_array_can_have_are_refused);
 	return scene_run(suite);
 }
