@@ -306,6 +306,27 @@ START_TEST(what_looks_divided_leaves_no_part_certain)
 }
 END_TEST
 
+/* Nothing was counted at the first reading: its part says 0, and is exact until looks divide
+ * counts. */
+START_TEST(an_idle_part_is_not_exact_once_looks_divided)
+{
+	struct ps_eventset *set = by_looks("0-3");
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_part(1, timestamp, 0, PS_ATTRIBUTION_EXACT);
+	fake_task(500, "solver", 0);
+	show_root(0, 1001 * MS);
+	fake_run(MS, MS);
+	fake_advance(PAGE_FAULTS, 10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 0, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* A root's time that no look saw is completed by that of tasks of unknown roots. */
 START_TEST(each_thread_that_was_there_has_its_own_time_first)
 {
@@ -407,6 +428,7 @@ int main(void)
 	tcase_add_test(tests, a_process_that_is_hidden_is_told);
 	tcase_add_test(tests, a_process_of_one_cpu_is_pinned_by_its_clocks_and_mixed_when_it_left);
 	tcase_add_test(tests, what_looks_divided_leaves_no_part_certain);
+	tcase_add_test(tests, an_idle_part_is_not_exact_once_looks_divided);
 	tcase_add_test(tests, each_thread_that_was_there_has_its_own_time_first);
 	tcase_add_test(tests, of_ten_thousand_tasks_those_that_did_not_run_cost_one_file);
 	return scene_run(suite);

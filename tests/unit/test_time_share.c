@@ -208,6 +208,23 @@ START_TEST(a_thread_that_leaves_weakens_the_part_of_one_that_stays)
 }
 END_TEST
 
+/* It can have been on the CPU of the thread that is bound there. */
+START_TEST(time_on_an_unknown_cpu_leaves_no_part_pinned)
+{
+	struct ps_eventset *set = attached("1");
+
+	fake_task(501, "worker", 3);
+	fake_task_affinity(501, "3");
+	fake_file("/proc/500/task/501/stat", "501 (worker) R 1\n");
+	check_ok(ps_start(set));
+	work_both(1, 3);
+	check_part(3, take(set), 1, PS_ATTRIBUTION_PINNED);
+	work_both(2, 3);
+	check_part(3, take(set), 1, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* The first thread was on CPU 1, but not in the interval before. The other one stays there. */
 START_TEST(a_thread_that_left_long_ago_weakens_no_part)
 {
@@ -338,6 +355,7 @@ int main(void)
 	tcase_add_test(tests, one_that_left_its_cpus_has_a_share_on_an_unknown_one);
 	tcase_add_loop_test(tests, what_was_divided_weakens_the_parts_that_may_lack_some, 0, 4);
 	tcase_add_loop_test(tests, a_thread_that_leaves_weakens_the_part_of_one_that_stays, 0, 2);
+	tcase_add_test(tests, time_on_an_unknown_cpu_leaves_no_part_pinned);
 	tcase_add_test(tests, a_thread_that_left_long_ago_weakens_no_part);
 	tcase_add_test(tests, a_moment_elsewhere_is_no_proof);
 	tcase_add_test(tests, a_task_that_ended_elsewhere_after_a_moment_is_seen);
