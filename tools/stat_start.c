@@ -390,6 +390,9 @@ static int start_cpu(struct stat_count *count, int cpu)
 {
 	int code = start_clone(count, (struct start_place){.cpu = cpu});
 
+	if (code == PS_ECOUNT)
+		return tool_complain("CPU %d: %s; each CPU takes as many", cpu, ps_error_detail()),
+		       -1;
 	return code == PS_OK ? 0 : tool_complain_detail();
 }
 
