@@ -47,7 +47,7 @@ struct list {
 
 /*
  * Gathers the events, sorted by PMU, in the order in which PMUs were met, then by name. Returns -1
- * after a complaint. list_clear is called in either case.
+ * after a complaint. The caller calls list_clear, also after a failure.
  */
 int list_gather(struct list *list);
 void list_clear(struct list *list);

@@ -68,8 +68,8 @@ static void end_span(struct tool_slices *slices, struct tool_task *task, enum to
 		task->now.counts[event] = 0;
 }
 
-/* Divides the time at a hole: the task keeps its kind until begin_ns, and is unknown until
- * end_ns. */
+/* Divides the time at a hole in the records: ends the task's span at begin_ns, and adds a span of
+ * unknown kind until end_ns. */
 static void pass_hole(struct tool_slices *slices, struct tool_task *task, uint64_t begin_ns,
                       uint64_t end_ns)
 {

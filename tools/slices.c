@@ -352,8 +352,8 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 	}
 }
 
-/* True if the record belongs to the observation. If the record of its beginning may be lost, a hole
- * begins it. */
+/* True if the record belongs to the observation, which begins with the record of the exec. If that
+ * record may be lost, the observation begins with the first hole. */
 static bool is_observed(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	pid_t pid = slices->play->exec_pid;

@@ -168,8 +168,8 @@ static size_t terminal_indent(size_t indent, size_t width)
 	return indent < LEAST_INDENT ? indent : LEAST_INDENT;
 }
 
-/* Returns the column where the text begins. If it doesn't fit into the rest of the line, begins a
- * new line further left. */
+/* Returns the column where the text begins. If the text doesn't fit into the rest of the line,
+ * begins a new line with a smaller indent. */
 static size_t terminal_begin_text(struct ps__buffer *out, const char *text, size_t indent,
                                   size_t width)
 {

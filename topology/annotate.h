@@ -12,9 +12,9 @@
 struct ps__note; /* one object of the copy */
 
 /*
- * Adds an info attribute to an object. An attribute of the same name, from what
- * the topology was read from, stays beside it; only "lstopoStyle" is replaced,
- * because lstopo takes the first that it finds. PS_ENOMEM.
+ * Adds an info attribute to an object. If the topology's source had one of the
+ * same name, both stay; only "lstopoStyle" is replaced, because lstopo takes the
+ * first that it finds. PS_ENOMEM.
  */
 int ps__note_add(struct ps__note *note, const char *name, const char *value);
 

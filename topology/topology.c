@@ -65,8 +65,8 @@ void ps_topology_destroy(struct ps_topology *topology)
 {
 	if (!topology)
 		return;
-	/* Event sets may keep the memory for a while. A root pointer that the
-	 * user kept must not pass for a live one. */
+	/* Event sets may keep the memory for a while. Calls with a root pointer
+	 * that the user kept must fail. */
 	topology->root->magic = 0;
 	atomic_fetch_or_explicit(&topology->holders, PS__DESTROYED, memory_order_release);
 	ps__topology_release(topology);

@@ -28,8 +28,8 @@ struct ps__least_squares {
 	size_t rank;
 	double condition;
 	double unexplained; /* the sum of squares that the solution doesn't explain */
-	/* For the solver: two matrices; the part of the right side that the solution leaves; the
-	 * values that a solution without values below 0 has reached */
+	/* For the solver: rotated and turns are matrices; part is what the solution leaves of the
+	 * right side; reached has the values so far of a solution that has none below 0 */
 	double *rotated, *turns, *part, *reached;
 };
 

@@ -243,7 +243,8 @@ static void load_listed(const char *list, struct ps__failure *failure)
 }
 
 /* False if the program runs with another user's rights: it must not read files for its caller,
- * because error messages quote them. File capabilities are allowed unless they open files. */
+ * because error messages quote them. File capabilities are
+ * allowed, except those with which a program may open any file. */
 static bool load_may_follow_environment(void)
 {
 	char status[PS__PROC_STATUS_BYTES];

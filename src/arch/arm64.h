@@ -52,8 +52,9 @@ static inline bool ps__arch_has_counter(uint32_t index)
 #define PS__PIECE_BYTES "8"
 #endif
 
-/* Reads a counter by its own register: through pmselr_el0 each read would need
- * an isb. A jump into a table; a switch would take three more instructions. */
+/* Reads a counter by its own register: to select it by pmselr_el0 would need an
+ * isb for each read. The code jumps into a table, because a switch takes three
+ * more instructions. */
 static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	uint64_t value;

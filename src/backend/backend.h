@@ -132,8 +132,8 @@ struct ps__backend_ops {
 	 */
 	int (*read)(struct ps__backend *backend, size_t instance, uint64_t *totals);
 	/*
-	 * Does what read does, if at most one system call brings the totals in their final form.
-	 * Otherwise returns PS__NOT_DIRECT. The entry is NULL if the backend never can. Hot.
+	 * Does what read does, if one system call or none gives the totals as they are. Otherwise
+	 * returns PS__NOT_DIRECT. The entry is NULL if the backend never can. Hot.
 	 */
 	ps__read_direct *read_direct;
 	/*

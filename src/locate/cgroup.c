@@ -182,8 +182,8 @@ void ps__cgroup_close(const struct ps__cgroup *cgroup)
 		ps__os.close(cgroup->fd);
 }
 
-/* Returns the path in a line of OWN: number, controllers, path below the mount point. Version 2 has
- * number 0 and no controllers. NULL if it is another hierarchy's. */
+/* Returns the path in a line NUMBER:CONTROLLERS:PATH of OWN (/proc/self/cgroup). Version 2 has the
+ * number 0 and no controllers. NULL if the line is of another hierarchy. */
 static const char *own_path(char *line, bool is_v1)
 {
 	char *controllers = strchr(line, ':');

@@ -50,8 +50,8 @@ static int spare_clone(struct ps_profile *profile, struct ps_eventset **out)
 	return result == PS_OK ? ps_start(*out) : result;
 }
 
-/* A spare set that was opened in other groups than before is destroyed: in totals its readings
- * would replace the earlier ones. */
+/* Starts a spare set. If its events were opened in other groups than before, its readings would
+ * replace the earlier ones in totals, so it is destroyed. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out)
 {
 	*out = spare_take(profile);
