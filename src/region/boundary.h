@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A boundary of a visit. The functions are inlined into the public calls: after a system call the
- * CPU mispredicts each return to a caller (doc/measurements, "Regions"). */
+/* Makes a boundary: reads the counters where a visit begins or ends. The functions are inlined into
+ * the public calls: after a system call the CPU mispredicts each return to a caller
+ * (doc/measurements, "Regions"). */
 #ifndef PS_REGION_BOUNDARY_H
 #define PS_REGION_BOUNDARY_H
 
@@ -53,7 +54,7 @@ PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *no
 	return PS_OK;
 }
 
-/* Does the same as ps__member_boundary. node: that of the innermost counted region. */
+/* Does the same as ps__member_boundary. node: the node of the innermost counted region. */
 PS__INLINE int ps__boundary_make(struct ps__member *member, struct ps__node *node, uint64_t *now_ns)
 {
 	uint64_t fast_ns = 0;

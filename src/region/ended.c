@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps the event sets and the counts of ended threads. A later thread goes on with the set of an
- * ended thread, and with the readings that this set has made. So a profile takes memory for the
- * threads that run at one time, not for each thread that ever ran. The counts of each single thread
- * are kept only if the program asked for it.
+ * Keeps the event sets and the counts of ended threads. A later thread reuses the set of an ended
+ * thread, and adds to the readings of that set. So a profile takes memory for the threads that run
+ * at one time, not for each thread that ever ran. The counts of each single thread are kept only
+ * after ps_profile_keep_threads.
  */
 #include "base/os.h"
 #include "eventset/parts.h"
@@ -75,7 +75,7 @@ void ps__spare_free_all(struct ps_profile *profile)
 
 /* Counts by thread. */
 
-/* The table's keys are pointers: a tid is cast to one. */
+/* The table's keys are pointers, so a tid is cast to a pointer. */
 static const void *ended_key(pid_t tid)
 {
 	return (const void *)(uintptr_t)tid;

@@ -4,17 +4,17 @@
  *
  * The factor f of a path is the number of its visits that could have been counted, divided by the
  * number of its visits that were counted. The counts of the path and of the paths below it are
- * multiplied by f. The counts of the other visits are in the path around it, and are subtracted
- * there: so the sum of all paths stays what the kernel counted. Sampled regions may nest: counts
+ * multiplied by f. The counts of the uncounted visits are in the path around, and are subtracted
+ * there. So the sum of all paths stays what the kernel counted. Sampled regions may nest: counts
  * below two of them are multiplied by both factors.
  *
  * A path that was sampled at several rates, or that is inside such paths, comes here as several raw
- * paths, one for each combination of rates. If a raw path has no counted visit, the counted visits
- * of the path's other raw paths stand for its visits.
+ * paths, one for each combination of rates. If a raw path has no counted visit, its counts are
+ * estimated from the path's other raw paths.
  *
- * Processes are a sample, too (pool.c): f is then the visits of all processes, divided by the
- * visits of the processes that counted some. What is added for the processes that counted none goes
- * to the hardware threads where these have their counts.
+ * Processes are a sample, too (pool.c): f is then the number of visits in all processes, divided by
+ * the number of visits in the processes that counted some. The counts that are added for the other
+ * processes go to the hardware threads where those have their counts.
  */
 #include "region/paths.h"
 #include "region/profile.h"
@@ -28,7 +28,7 @@ static struct ps_value estimate_value(const struct ps_value *raw, double factor)
 	struct ps_value value = *raw;
 
 	value.value = llround((double)raw->value * factor);
-	/* Only enabled_ns is multiplied: so the coverage shows the share of counted visits, too. */
+	/* running_ns is not multiplied: so the coverage shows the share of counted visits, too. */
 	value.enabled_ns = (uint64_t)llround((double)raw->enabled_ns * factor);
 	value.flags |= PS_VALUE_SAMPLED;
 	if (value.status == PS_STATUS_COUNTED)
@@ -36,7 +36,7 @@ static struct ps_value estimate_value(const struct ps_value *raw, double factor)
 	return value;
 }
 
-/* Returns what is subtracted from the path around, negative, without raw count and times. */
+/* Returns the negative value that is added to the path around. Its raw count and times are 0. */
 static struct ps_value estimate_excess(const struct ps_value *raw, double factor)
 {
 	struct ps_value value = estimate_value(raw, -factor);
@@ -112,8 +112,9 @@ static void estimate_spread_event(const struct ps_path *raw, const struct ps_pat
 	}
 }
 
-/* Adds the counts for the visits of processes that counted none, on the hardware threads where
- * these processes have their counts in the path around. Subtracts them there. */
+/* Adds to raw's path the counts for the visits of processes that counted none of inner's visits,
+ * and subtracts these counts from the path around inner. Both happen on the hardware threads where
+ * these processes have their counts in the path around inner. 0, or -1 if out of memory. */
 static int estimate_spread(const struct ps_path *raw, const struct ps_path *inner, double excess)
 {
 	if (!raw->parts)
@@ -129,7 +130,7 @@ static int estimate_spread(const struct ps_path *raw, const struct ps_path *inne
 	return 0;
 }
 
-/* Subtracts the counts of visits that were not counted from a path around, where they are. */
+/* Subtracts the counts of uncounted visits from a path around, which contains these counts. */
 static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, double excess)
 {
 	for (const struct ps__part *part = raw->parts; part; part = part->next) {
@@ -139,8 +140,8 @@ static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, d
 	return 0;
 }
 
-/* Adds a raw path to its estimated path, and subtracts what is extrapolated from each path around
- * it that contains visits which were not counted. */
+/* Adds a raw path to its estimated path. Subtracts the extrapolated counts from each path around it
+ * that contains counts of uncounted visits. */
 static int estimate_add(const struct ps_path *raw)
 {
 	double factor = 1; /* for parts that stay on their hardware threads */
@@ -186,8 +187,8 @@ static double estimate_factor(const struct ps_path *raw)
 }
 
 /* Returns a factor for all raw paths of a path: the number of their visits, divided by the number
- * of visits of those raw paths that have a counted visit. The visits are extrapolated by the
- * factors of the paths around. */
+ * of visits of those raw paths that have a counted visit. The visits of each raw path are
+ * multiplied by the factors of the paths around it. */
 static double estimate_share(const struct ps_path *path)
 {
 	double visits = 0, known = 0;
@@ -203,7 +204,7 @@ static double estimate_share(const struct ps_path *path)
 	return known > 0 ? visits / known : 1;
 }
 
-/* The path around must have its factors already. */
+/* Computes the factors of a path's raw paths. The path around must have its factors already. */
 static void estimate_weigh(struct ps_path *path)
 {
 	double share = estimate_share(path);
@@ -215,7 +216,8 @@ static void estimate_weigh(struct ps_path *path)
 	}
 }
 
-/* Labels all parts: each may have counts of uncounted visits, even after the subtraction. */
+/* Labels all parts as sampled: each may have counts of uncounted visits, even after the
+ * subtraction. */
 static void estimate_label(struct ps_path *path)
 {
 	for (struct ps__part *part = path->parts; part; part = part->next) {
@@ -228,8 +230,9 @@ static void estimate_label(struct ps_path *path)
 	}
 }
 
-/* An estimate below 0 stays below 0, modulo 2^64, so that the sum over all paths is what was
- * measured; getters return 0 for it. -1 stands for an unknown time: an estimate of -1 becomes 0. */
+/* Rounds an estimated time. A negative time is kept, modulo 2^64, so that the sum over all paths is
+ * what was measured. Getters return 0 for it. Only an unknown time (NaN) becomes UINT64_MAX: -1
+ * becomes 0. */
 static uint64_t estimate_time(double time_ns)
 {
 	int64_t rounded = isnan(time_ns) ? -1 : (int64_t)llround(time_ns);
@@ -237,8 +240,8 @@ static uint64_t estimate_time(double time_ns)
 	return rounded == -1 && !isnan(time_ns) ? 0 : (uint64_t)rounded;
 }
 
-/* Hides the times of a path with ended visits, none of which was counted. The times of its open
- * visit are added to the path around. */
+/* Makes the times of a path unknown: visits have ended, and none of them was counted. Adds the
+ * times of an open visit to the path around. */
 static void estimate_hide_times(struct ps_path *path)
 {
 	struct ps_path *outer = path->parent;
@@ -254,7 +257,7 @@ static void estimate_hide_times(struct ps_path *path)
 	path->visits.on_cpu_ns = UINT64_MAX;
 }
 
-/* The path around must be finished already. */
+/* Sets a path's labels and times. The path around must be finished already. */
 static void estimate_finish(struct ps_path *path)
 {
 	if (path->estimate.has_others) {

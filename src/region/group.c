@@ -29,7 +29,8 @@ int ps_profile_set_group(struct ps_profile *profile, const char *name)
 	                none->name);
 }
 
-/* base: the node of the path without the number. NULL if out of memory. */
+/* Makes the node of the path with the number. base: the node of the path without it. NULL if out of
+ * memory. */
 static __attribute__((cold, noinline)) struct ps__node *
 group_make_node(struct ps__member *member, struct ps__node *base, const char *name, int64_t number)
 {
@@ -75,7 +76,7 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 	}
 	if (level->node != base && level->node != node && member->seen == member->depth)
 		result = ps__member_boundary(member, &now_ns);
-	/* The next counts then contain counts from before this call. */
+	/* If the boundary failed, the next counts contain counts from before this call. */
 	if (result != PS_OK)
 		ps__member_lose(member, member->seen - 1);
 	ps__level_set_node(level, node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread begins to be counted. It first ends the members of threads that are gone without notice:
- * their descriptors could be missing. */
+/* Makes a thread's member. First ends the members of threads that are gone without notice, because
+ * the new member may need their descriptors. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -25,9 +25,10 @@ static int join_add_gone(struct ps_profile *profile, const struct ps__member *me
 	return 0;
 }
 
-/* Takes the members of threads that are gone out of the list, and returns them. looks_at_all false:
- * to be cheap, it stops looking at the first thread that still lives, from the newest on. A member
- * with the caller's tid is gone: the kernel has given the tid again. The caller holds the lock. */
+/* Removes the members of gone threads from the list, and returns them. If looks_at_all is false, to
+ * be cheap, the search begins with the newest member, and ends at the first thread that still
+ * lives. If another member has the caller's tid, its thread is gone: the kernel has reused the tid.
+ * The caller holds the lock. */
 static struct ps__member *join_unlink_gone(struct ps_profile *profile, bool looks_at_all)
 {
 	const struct ps__member *own = ps__member_find(profile);
@@ -82,8 +83,8 @@ static void join_refuse(struct ps_profile *profile, int code)
 		ps__os_free(detail);
 }
 
-/* Counts the thread once: it comes again after ps_profile_leave, and if its last destructors have
- * marks. */
+/* Counts the thread, but only once. A thread can join again after ps_profile_leave, or by a mark in
+ * its last destructors. */
 static void join_count_thread(struct ps_profile *profile)
 {
 	if (ps__own.known == profile->number)
@@ -104,7 +105,7 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	join_count_thread(profile);
 	join_end_gone(profile, false);
 	int result = ps__member_make(profile, out);
-	/* Maybe descriptors are missing, and gone threads have some. */
+	/* Maybe no descriptors are left, and gone threads still hold some. */
 	if (result != PS_OK) {
 		join_end_gone(profile, true);
 		result = ps__member_make(profile, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table from two pointers to a third: from a path and a region to the path below. */
+/* A hash table from two pointers to a third: for example from a path and a region to the path
+ * below. */
 #ifndef PS_REGION_LINKS_H
 #define PS_REGION_LINKS_H
 

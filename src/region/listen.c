@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slots of marks. The slots of loaded modules are found by their notes; a module that is loaded
- * later announces itself.
+ * Fills the slots through which marks call their listener. Each module with marks has a slot. The
+ * slots of loaded modules are found by their notes (notes.c). A module that is loaded later calls
+ * ps_marks_announce.
  *
  * PS__LOCK_LISTEN is held while the dynamic linker's list is walked. This can't deadlock: a thread
- * that loads a module holds another lock of the linker when the module announces itself, never that
- * of the list.
+ * that loads a module holds another lock of the linker when the module announces itself, never the
+ * list's lock.
  */
 /* The library has no marks of its own. */
 #define PERFSAGE_NO_MARKS
@@ -81,7 +82,8 @@ static int listen_find(struct dl_phdr_info *module, size_t size, void *data)
 	return *found != NULL;
 }
 
-/* Another copy of the library may have filled the slots: the program's, or the collector's. */
+/* A process can have two copies of the library, the program's and the collector's: the other copy
+ * may have filled the slots. */
 const struct ps_marks_listener *ps__listen_current(void)
 {
 	bool was_inside = listen_begin();

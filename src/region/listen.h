@@ -6,10 +6,12 @@
 #include <perfsage/marks.h>
 #include <stddef.h>
 
-/* Fills the slots of all modules, now and as they are loaded. NULL empties those that the last
- * listener filled. Returns how many slots there are. Any thread, never a signal handler. */
+/* Puts a listener into the slots of all modules that are loaded now or later. NULL empties the
+ * slots that the last listener filled. Returns the number of slots. Any thread may call this, but
+ * not a signal handler. */
 size_t ps__listen_set(const struct ps_marks_listener *listener);
-/* The listener, also of another copy of the library; NULL: there is none. */
+/* Returns the present listener, which may be of another copy of the library; NULL if there is
+ * none. */
 const struct ps_marks_listener *ps__listen_current(void);
 
 #endif

@@ -47,7 +47,8 @@ static inline struct ps__mark_name *ps__mark_names_find(struct ps__mark_names *n
 	return named;
 }
 
-/* Adds a name that isn't there yet. The caller holds the lock of those who add. */
+/* Adds a name that isn't there yet. The caller holds a lock, so that only one thread adds at a
+ * time. */
 static inline void ps__mark_names_add(struct ps__mark_names *names, struct ps__mark_name *named)
 {
 	struct ps__mark_name *_Atomic *place =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that the program gave under a name: their sums in paths, and the calls that give them. */
+/* Numbers that the program gave under a name: their sums in paths, and the calls that return these
+ * sums. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"

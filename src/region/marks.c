@@ -2,8 +2,8 @@
 /*
  * Turns the marks of this process into visits of a profile's regions, and numbers in them.
  *
- * A call site keeps what it was given, even after the profile is destroyed. So it is given a struct
- * marks_name, which lives as long as the process, and leads to the region of the profile that
+ * A call site keeps the pointer that it was given, even after the profile is destroyed. So it is
+ * given a struct marks_name, which is never freed. This struct has the region of the profile that
  * listens now.
  */
 #define PERFSAGE_NO_MARKS
@@ -19,13 +19,13 @@
 
 struct marks_name {
 	struct ps__mark_name named; /* must be the first member */
-	/* Of the profile that listens; NULL: not defined yet */
+	/* Region of the profile that listens; NULL: not defined yet */
 	_Atomic(struct ps_region *) region;
 	char name[];
 };
 
 static struct ps__mark_names marks_names; /* changed under PS__LOCK_MARKS */
-static struct ps_profile *marks_profile;  /* that listens; changed under PS__LOCK_MARKS */
+static struct ps_profile *marks_profile;  /* the listening one; under PS__LOCK_MARKS */
 static const struct ps_marks_listener marks_listener;
 
 /* Notes a fault for a mark that can't be heard. Returns NULL. */
@@ -56,7 +56,8 @@ static struct ps__mark_name *marks_get(const char *name)
 	return &made->named;
 }
 
-/* NULL for a new name in a handler that interrupted a profile's call, which may hold the lock. */
+/* Finds or makes the mark of a name; NULL if that fails. A new name fails in a signal handler that
+ * interrupted a profile's call, because that call may hold the lock. */
 static struct ps_mark_region *marks_define(const char *name)
 {
 	int error = errno;
@@ -82,8 +83,8 @@ static struct ps_mark_region *marks_define(const char *name)
 	return found ? &found->mark : marks_miss(PS__FAULT_NO_MEMORY);
 }
 
-/* Returns the name's region in the profile that listens; NULL if that fails. It holds no lock: in a
- * handler that interrupted a call, ps_region_define fails. */
+/* Returns the name's region in the profile that listens; NULL if that fails. In a signal handler
+ * that interrupted a call, ps_region_define fails. */
 static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct marks_name *named)
 {
 	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
@@ -121,7 +122,7 @@ static void marks_enter(struct ps_mark_region *mark)
 	errno = error;
 }
 
-/* A region that isn't open is noted in the profile's faults. */
+/* If the region isn't open, a fault of the profile is noted. */
 static void marks_leave(struct ps_mark_region *mark)
 {
 	int error = errno;

@@ -33,7 +33,8 @@ void ps__member_free(struct ps__member *member)
 	ps__os_free(member);
 }
 
-/* The first reading binds the set to the topology. All later fetches are takes (take.h). */
+/* Starts the thread's set. The first reading binds the set to the topology. All later fetches are
+ * takes (take.h). */
 static int member_start(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
@@ -73,8 +74,8 @@ static int member_compare_times(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Returns the median cost of some visits, each of two boundaries. The boundaries add counts to the
- * root path, where they belong. NaN if a boundary fails. */
+/* Returns the median cost of TRIALS visits in ns. Each visit is two boundaries here. They add their
+ * counts to the root path, where these belong. NaN if a boundary fails. */
 static double member_try_visit(struct ps__member *member)
 {
 	uint64_t times[TRIALS], begun_ns, now_ns;
@@ -236,15 +237,16 @@ static void member_mark_node(struct ps__node *node, uint16_t mark)
 		atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
 }
 
-/* The event set repairs itself. Counts that were just being added to a path may be there in part,
- * or may be added once more. */
+/* The event set repairs itself. If the jump interrupted an addition of counts to a path, the path
+ * may have only a part of them, or may get them twice. */
 void ps__member_recover(struct ps__member *member)
 {
 	if (member->seen > member->depth)
 		ps__member_set_seen(member, member->depth);
 	if (member->set)
 		ps__set_note_left(member->set);
-	/* All nodes: the one being changed may be of a visit that is off the stack already. */
+	/* Checks all nodes, because the node that was being changed may be of a visit that is no
+	 * longer in levels. */
 	for (struct ps__node *node = member->root; node;
 	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
 		if (atomic_load_explicit(&node->sequence, memory_order_relaxed) & 1)
@@ -258,7 +260,8 @@ void ps__member_recover(struct ps__member *member)
 	ps__profile_note(member->profile, PS__FAULT_JUMP);
 }
 
-/* Marks all cells: only the stop shows that counters were off, and any path may lack counts. */
+/* Marks all cells: only the stop shows that counters were off meanwhile, so any path may lack
+ * counts. */
 static void member_mark_cells(struct ps__member *member, uint16_t mark)
 {
 	for (struct ps__node *node = member->root; node;

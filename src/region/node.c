@@ -55,7 +55,7 @@ ps__node_make_cell(struct ps__node *node, const struct ps__history *history)
 		cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
 		atomic_store_explicit(&node->cells, cell, memory_order_release);
 	}
-	/* Released only now: a handler may come here and jump out of this call. */
+	/* Signals are released only now, because a handler may then jump out of this call. */
 	ps__signals_release(&held);
 	return cell;
 }

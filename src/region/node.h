@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node: a path that a thread has entered, with its counts and visits. Boundaries write it,
- * paths.c reads it. */
+/* A node: a path that a thread has entered, with its counts and visits. Boundaries (boundary.h)
+ * write nodes, paths.c reads them. */
 #ifndef PS_REGION_NODE_H
 #define PS_REGION_NODE_H
 
@@ -33,8 +33,9 @@ struct ps__visits {
 	_Atomic uint64_t skipped;  /* visits inside a visit that was not counted */
 };
 
-/* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
- * no number of calls makes it overflow. Only its thread writes them; other threads read them. */
+/* The numbers that the program gave under one name in a path. Their sum (high, low) has 128 bits,
+ * in two's complement: no number of calls makes it overflow. Only the path's thread writes this
+ * struct; other threads read it. */
 struct ps__value_cell {
 	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
 	const struct ps_region *name;
@@ -57,22 +58,22 @@ enum ps__doubt {
  * lines. */
 struct ps__node {
 	struct ps__node *parent;     /* NULL: this is the root path */
-	const struct ps__rate *rate; /* of the region; NULL: the root path */
-	/* In the order in which they were made: the parent comes first. Stored with release, loaded
+	const struct ps__rate *rate; /* the region's rate; NULL: the root path */
+	/* Node that was made next: a parent comes before its children. Stored with release, loaded
 	 * with acquire */
 	_Atomic(struct ps__node *) next;
-	/* Newest first; stored and loaded in the same way */
+	/* Newest first. Stored with release, loaded with acquire */
 	_Atomic(struct ps__node_cell *) cells;
 	_Atomic uint64_t sequence;   /* odd while the node is being written */
 	struct ps__node *last_child; /* the child that was found last */
 	struct ps__visits visits;
 	const struct ps_region *region;
 	uint64_t reviewed_ns; /* see ps__sampling_review */
-	struct ps_path *path; /* that the node is added to; used under the profile's lock */
+	struct ps_path *path; /* the node is added to it; used under the profile's lock */
 	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
 	struct ps__value_cell *newest_value;
 	struct ps__value_cell *last_value; /* the cell that was found last */
-	_Atomic unsigned doubt;            /* of enum ps__doubt */
+	_Atomic unsigned doubt;            /* bits of enum ps__doubt */
 };
 
 /* Makes a cell; ps__node_cell finds it or makes it. NULL if out of memory. */
@@ -150,7 +151,8 @@ static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
-/* The time of a short visit. In much longer visits a wait for memory doesn't matter. */
+/* The length of visit that is expected for prefetching. In much longer visits a wait for memory
+ * doesn't matter. */
 #define PS__SHORT_VISIT_NS 1000
 
 /* Prefetches what the end of a visit needs, and the next node, which may be entered next

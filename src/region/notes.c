@@ -28,7 +28,8 @@ static bool notes_is_within(const struct dl_phdr_info *module, uint64_t start, u
 	return false;
 }
 
-/* Returns the slot; NULL if there is none. start: the note's contents, as the file's address. */
+/* Returns the slot; NULL if there is none. start: address of the note's contents, less
+ * dlpi_addr. */
 static notes_slot *notes_slot_at(const struct dl_phdr_info *module, uint64_t start)
 {
 	uintptr_t slot;

@@ -62,7 +62,7 @@ struct path_sum {
 	struct ps__range range;
 	size_t event;
 	size_t parts;
-	unsigned doubt; /* doubts of all paths, also of those without a part there */
+	unsigned doubt; /* of all paths, also of those without a part in range */
 	struct ps_value value;
 };
 
@@ -216,7 +216,8 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 	for (const struct ps_path *below = ps__path_next_below(path, path); below;
 	     below = ps__path_next_below(path, below))
 		visits.inside_ns += below->visits.wall_ns == UINT64_MAX ? 0 : below->visits.wall_ns;
-	/* wall_ns + inside_ns is what was measured, also if an estimate below 0 is shown as 0. */
+	/* Keeps wall_ns + inside_ns equal to the measured time if a negative wall_ns is shown as
+	 * 0. */
 	if (visits.wall_ns != UINT64_MAX)
 		visits.inside_ns += path->visits.wall_ns - visits.wall_ns;
 	visits.inside_ns = path_least_time(visits.inside_ns);
@@ -224,7 +225,7 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 	return PS_OK;
 }
 
-/* True if the path's innermost region has this name, also if a number tells its visits apart. */
+/* True if the path's innermost region has this name, without or with a number ("[level=3]"). */
 static bool path_is_of(const struct ps_path *path, const char *name)
 {
 	const struct ps_region *base =

@@ -409,7 +409,7 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 void ps__paths_doubt_uncounted(struct ps_paths *paths)
 {
 	for (struct ps_path *path = paths->root; path; path = path->next_made) {
-		/* An uncounted visit of a path is inside one of the path around. */
+		/* An uncounted visit of a path is inside an uncounted visit of the path around. */
 		if (paths->lacks_processes)
 			path->uncounted = UINT64_MAX;
 		else if (!path->parent)
@@ -420,9 +420,10 @@ void ps__paths_doubt_uncounted(struct ps_paths *paths)
 	}
 }
 
-/* Labels a value of a path that may lack counts (incomplete: a lower bound) or have counts of other
- * paths (an estimate). A thread's doubt applies to all parts: it may have counted on any of them.
- * If counts of visits of paths below are in the raw count, it is no lower bound. */
+/* Labels a path's value: as incomplete (a lower bound) if it may lack counts, as scaled (an
+ * estimate) if it may have counts of other paths, too. A thread's doubt applies to all parts,
+ * because the thread may have been on any of them. If the raw count has counts of paths below, it
+ * is no lower bound. */
 static void paths_settle(const struct ps_path *path, struct ps_value *value)
 {
 	bool lacks = path->doubt & PS__LACKS || value->status == PS_STATUS_INCOMPLETE;

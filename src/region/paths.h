@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths of several threads, added up: those of a profile's ended threads, and what ps_paths_create
- * gives. */
+/* Paths in which the counts of several threads are added up: for a profile's ended threads, and for
+ * ps_paths_create. */
 #ifndef PS_REGION_PATHS_H
 #define PS_REGION_PATHS_H
 
@@ -18,12 +18,12 @@ struct ps__part {
 	struct ps__part *next;
 	const struct ps_thread *thread;
 	size_t threads;           /* number of threads whose counts are in it */
-	struct ps_value values[]; /* sums that aren't finished, of the events in their order */
+	struct ps_value values[]; /* one for each event; ps__value_finish completes a copy */
 };
 
-/* The visits of processes that counted none of a path's visits, on one hardware thread, for each
- * event. The counts of these visits are in the path around. So a process's visits are divided among
- * hardware threads as its counts in the path around are (pool.c). */
+/* Visits of a path in processes that counted none of its visits (pool.c): the share of one hardware
+ * thread, for each event. The counts of these visits are in the path around. So the visits of such
+ * a process are divided among hardware threads in proportion to its counts in the path around. */
 struct ps__other_visits {
 	struct ps__other_visits *next;
 	const struct ps_thread *thread;
@@ -43,27 +43,28 @@ struct ps_path {
 	struct ps_paths *paths;
 	const struct ps_region *region; /* NULL: the root path */
 	struct ps_path *parent;
-	struct ps_path *child; /* in the order in which they were made */
+	struct ps_path *child; /* the child that was made first */
 	struct ps_path *last_child;
 	struct ps_path *next;
 	struct ps_path *next_made; /* next of all paths; a parent comes before its children */
 	struct ps__part *parts;
-	struct ps_path *path; /* that this one is added to, as in struct ps__node */
-	/* At which it was counted; NULL: the root path, or all rates */
+	struct ps_path *path; /* this path is added to it, as in struct ps__node */
+	/* Rate of the path's visits; NULL: the root path, or all rates together */
 	const struct ps__rate *rate;
-	unsigned doubt;    /* of enum ps__doubt, of all threads */
+	unsigned doubt;    /* bits of enum ps__doubt, of all threads */
 	uint64_t unchosen; /* number of visits, as in struct ps__visits */
 	uint64_t open;     /* as unchosen, for visits that have not ended yet */
 	/* Visits of its region, in any path, in threads that could not be counted; 0 if none of
 	 * them can be of this path. In the root path: visits of all regions. UINT64_MAX: not known,
 	 * because processes are missing */
 	uint64_t uncounted;
-	uint64_t pooled; /* only loaded paths: visits of processes that counted some */
-	struct ps__other_visits *others; /* only loaded paths: visits of the other processes */
+	uint64_t pooled; /* only loaded paths: visits in processes that counted some */
+	struct ps__other_visits *others; /* only loaded paths: visits in other processes */
 	struct ps_visits visits;
-	/* See estimate.c. A raw path, at one rate, has a factor f, and the whole: its product with
-	 * those of the paths around. An estimated path, at all rates, has the times and has_others.
-	 * same: from an estimated path to its first raw path, and on to the next one */
+	/* See estimate.c. A raw path is at one rate. It uses factor (f), and whole: the product of
+	 * f and the factors of the paths around. An estimated path is at all rates. It uses the
+	 * times and has_others. same is an estimated path's first raw path, or the next raw path
+	 * after a raw path */
 	struct {
 		struct ps_path *same;
 		double factor;
@@ -84,8 +85,8 @@ struct ps_paths {
 	bool lacks_processes;
 	struct ps_path *root;
 	struct ps_path *newest;
-	/* From a path and a region or rate to the path below; from `values` of a path and a name to
-	 * its sum; from this struct and a name to this struct, if the name is in names */
+	/* Finds a path's child by the path and a region or rate; a sum by `values` of a path and a
+	 * name; and this struct by itself and a name, if the name is in names */
 	struct ps__links links;
 	const struct ps_region **names; /* names of numbers that were given */
 	size_t name_count;
@@ -107,14 +108,15 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from);
 /* estimate.c: returns paths with one path for each region, at all rates; the counts of sampled
  * regions are extrapolated. NULL if out of memory. */
 struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
-/* pool.c: extrapolates loaded paths, after all have been loaded: for a process that counted none of
- * a path's visits, the counts of the other processes stand. PS_ENOMEM: nothing has changed. */
+/* pool.c: extrapolates loaded paths, after all have been loaded. If a process counted none of a
+ * path's visits, their counts are estimated from those of the other processes. PS_ENOMEM: nothing
+ * has changed. */
 int ps__paths_pool(struct ps_paths **paths);
 /* pool.c: adds the paths that a process saved. PS_ENOMEM: a part may have been added. */
 int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process);
-/* For paths of all threads, before ps__paths_settle: marks the paths that may lack visits of
- * threads that could not be counted, or of processes that are missing. The root path lacks what
- * these counted outside any region. */
+/* Marks the paths that may lack visits of threads that could not be counted, or of processes that
+ * are missing. The root path lacks what these did outside any region. Used before ps__paths_settle,
+ * and only for paths of all threads. */
 void ps__paths_doubt_uncounted(struct ps_paths *paths);
 /* The last step: labels the values that may lack counts, or may have too many. */
 void ps__paths_settle(struct ps_paths *paths);
@@ -123,8 +125,8 @@ void ps__paths_settle(struct ps_paths *paths);
  * memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
-/* Adds one node that belongs to no thread, and that has a path. has_counts false: its counts aren't
- * known, and are left out. */
+/* Adds a watched visit's node (slow.c) to node->path. If has_counts is false, the node's counts
+ * aren't known, and are left out. 0, or -1 if out of memory. */
 int ps__paths_add_node(struct ps__node *node, bool has_counts);
 
 /* Returns the visits of a path. The times are unknown (UINT64_MAX) if the first visit is still open

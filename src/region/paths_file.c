@@ -289,8 +289,9 @@ static int file_load_path(struct ps_path *path, struct ps__words *words)
 	return result == PS_OK && words->has_failed ? file_fail_word(words) : result;
 }
 
-/* Reads the depth and the name of a path, and finds or makes it. last: the path before it, whose
- * depth is *depth. NULL: the depth is impossible, or out of memory. */
+/* Reads the depth and the name of a path, and finds or makes the path. last: the path that was read
+ * before it, or NULL. *depth: the depth of last, then that of the new path. Returns NULL if the
+ * text is damaged, or if out of memory. */
 static struct ps_path *file_find_path(struct ps_paths *paths, struct ps_path *last, size_t *depth,
                                       struct ps__words *words)
 {

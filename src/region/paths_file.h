@@ -14,13 +14,14 @@
 struct ps__words {
 	const char *at;
 	const char *end;
-	bool has_failed; /* a word was wrong: it and all that follow are read as 0 */
+	bool has_failed; /* a word was wrong; it and all later words are read as 0 */
 };
 
 uint64_t ps__words_read_unsigned(struct ps__words *words);
 int64_t ps__words_read_signed(struct ps__words *words);
 double ps__words_read_double(struct ps__words *words); /* as printf's %a writes it */
-/* A copy for ps__os_free; NULL after a failure, or for lack of memory. */
+/* Returns a copy, which the caller frees with ps__os_free; NULL after a failure, or if out of
+ * memory. */
 char *ps__words_read_string(struct ps__words *words);
 /* Reads a word, and sets has_failed if it isn't this one. */
 void ps__words_expect(struct ps__words *words, const char *word);

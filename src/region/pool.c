@@ -3,9 +3,9 @@
  * Adds up the paths that several processes saved.
  *
  * Each process has extrapolated its own visits of sampled regions. If a process counted none of a
- * path's visits, their counts are in the path around, and the counts of the other processes stand
- * for these visits. They are added on the hardware threads where this process has its counts in the
- * path around, and are subtracted there.
+ * path's visits, their counts are in the path around. They are then estimated from the counts of
+ * the other processes. The estimate is added to the path, and subtracted from the path around, on
+ * the hardware threads where this process has its counts in the path around.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -14,15 +14,16 @@
 
 #include <math.h>
 
-/* True if the process counted none of the path's visits. A path with counts had an open visit that
- * was counted, and the process has extrapolated it. In a damaged file the root path can have
- * visits. */
+/* True if the process counted none of the path's visits. If the path has parts, an open visit was
+ * counted, and the process has extrapolated it. The parent is checked, because the root path can
+ * have visits in a damaged file. */
 static bool pool_has_none(const struct ps_path *path)
 {
 	return path->parent && path->visits.count > 0 && path->visits.counted == 0 && !path->parts;
 }
 
-/* True if the path's visits are to be extrapolated: none was counted, but those around were. */
+/* True if the path's visits must be estimated: none of them was counted, and no path around it has
+ * the same lack. */
 static bool pool_is_to_be_estimated(const struct ps_path *path)
 {
 	const struct ps_path *outer = path->parent;
@@ -68,7 +69,8 @@ static double pool_one(const struct ps_value *value)
 	return 1;
 }
 
-/* Divides the visits in proportion to the counts, else to the times, else into equal parts. */
+/* Divides the visits among the parts in proportion to their counts. If all counts are 0, takes the
+ * times; if these are 0, too, makes equal shares. */
 static void pool_spread_event(const struct ps_path *visit, size_t event)
 {
 	static double (*const weights[])(const struct ps_value *value) = {pool_count, pool_time,
@@ -110,7 +112,7 @@ int ps__paths_add_process(struct ps_paths *paths, struct ps_paths *process)
 {
 	int result = 0;
 
-	/* The times of other processes stand for unknown times. */
+	/* Unknown times become 0: they are estimated from the times of other processes. */
 	for (struct ps_path *path = process->root; path; path = path->next_made) {
 		if (pool_has_none(path))
 			path->visits.wall_ns = path->visits.on_cpu_ns = 0;

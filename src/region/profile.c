@@ -11,8 +11,8 @@
 #include "topology/tree.h"
 
 /* NULL unless the library or the program has ThreadSanitizer. ThreadSanitizer itself calls signal
- * handlers, in the midst of a call, on a frame as small as any other. So an interrupted call can't
- * be told from one that a jump left. */
+ * handlers in the midst of a call, without the kernel's large frame. So ps__stack_was_left can't
+ * distinguish an interrupted call from one that a jump left. */
 void __tsan_init(void) __attribute__((weak));
 
 int ps__profile_refuse(struct ps_profile *profile, const char *call)
@@ -25,7 +25,8 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		                "%s: the profile counts the parent of this process: create one "
 		                "here",
 		                call);
-	/* The call may be of another profile: ps__own.member is the one in use last. */
+	/* The call that was left may be of another profile: ps__own.member is the member used
+	 * last. */
 	if (!__tsan_init && ps__stack_was_left(ps__stack_noted, stack)) {
 		if (ps__own.member)
 			ps__member_recover(ps__own.member);

@@ -3,10 +3,11 @@
  * The structs inside a profile.
  *
  * Each thread that is counted has a member: its event set, its stack of open regions, and its
- * nodes, one for each path that it has entered. Only the thread itself writes there, without a
- * lock. A reader (paths.c) holds the profile's lock, so that no member is freed, and uses the
- * node's sequence to get each node in one state. When a thread ends, its nodes are added to the
- * profile's paths of ended threads.
+ * nodes, one for each path that it has entered. At a boundary, where a counted visit begins or
+ * ends, the thread reads its counters, and adds the counts since its last boundary to a node. Only
+ * the thread itself writes its member, without a lock. A reader (paths.c) holds the profile's lock,
+ * so that no member is freed. It reads a node again if the node's sequence shows that the node was
+ * being changed. When a thread ends, its nodes are added to the profile's paths of ended threads.
  */
 #ifndef PS_REGION_PROFILE_H
 #define PS_REGION_PROFILE_H
@@ -29,46 +30,47 @@
 /* A region that is open. */
 struct ps__level {
 	struct ps_region *region;
-	const struct ps__rate *rate; /* of the region, when it was entered */
+	const struct ps__rate *rate; /* the region's rate when it was entered */
 	struct ps__node *node;
 	uint64_t entered_ns;
 };
 
-/* The cost of all counted visits of a thread together, in any path: see review.c. */
+/* A measurement of what all counted visits of a thread cost, in all its paths: see review.c. */
 struct ps__spent {
 	uint64_t since_ns;           /* when this measurement began */
 	unsigned reviews;            /* number of reviews since then */
-	const struct ps__node *node; /* that of the last review */
-	bool is_shared;              /* the reviews were of several paths */
+	const struct ps__node *node; /* the node of the last review */
+	bool is_shared;              /* true if the reviews were of several paths */
 };
 
 struct ps__member {
-	struct ps__member *next; /* in the profile's list; under its lock */
+	struct ps__member *next; /* in the profile's list; under the profile's lock */
 	struct ps__member **link;
 	struct ps_profile *profile;
 	pid_t tid;
 	struct ps_eventset *set;    /* NULL: the thread has ended */
-	struct ps__fast_path *fast; /* the set's */
+	struct ps__fast_path *fast; /* the set's fast path */
 	struct ps__level *levels;
 	size_t room; /* number of elements of levels */
-	/* Other threads read depth, seen, the nodes of levels, and last without its mark (rest.c).
-	 * So atomic stores write these, and levels is replaced under the profile's lock. */
+	/* Other threads (rest.c) read depth, seen, the node of each level, and all of last but
+	 * mark. So the thread writes these with atomic stores, and replaces levels under the
+	 * profile's lock. */
 	size_t depth;
 	size_t seen; /* number of outermost levels that are counted; the levels inside are not */
 	struct ps__node *root;
 	struct ps__node *newest;
 	struct ps__node *entered; /* the node that was entered last; at first the root */
-	/* From a node and a rate to the node below; see also group.c, mark_value.c */
+	/* Finds the node below a node, at one rate; see also group.c, mark_value.c */
 	struct ps__links links;
 	struct ps__watches watches;
 	/* True while counts, visits or numbers of a node are being changed */
 	volatile bool is_changing;
 	uint64_t random;
-	double visit_ns; /* what a visit costs, if there is a budget; else 0 */
+	double visit_ns; /* cost of a visit; 0: no budget, or not known */
 	struct ps__spent spent;
 	struct {
 		uint64_t ns;
-		uint16_t mark;   /* of all takes since it was set to 0 */
+		uint16_t mark;   /* of all takes (take.h) since it was set to 0 */
 		bool has_failed; /* this boundary failed, and a region was entered or left there */
 		/* Number of outermost levels that were open all the time since the last reading */
 		size_t common;
@@ -83,22 +85,22 @@ struct ps__spare {
 
 struct ps_region {
 	struct ps_profile *profile;
-	struct ps_region *next; /* with the same place in the table */
-	/* Of the visits that begin now: one of those below */
+	struct ps_region *next; /* in the same slot of the hash table */
+	/* Rate of the visits that begin now: all, or one of chosen or of powers */
 	_Atomic(const struct ps__rate *) rate;
 	_Atomic(struct ps__slow *) slow; /* which visits are reported; NULL: none */
 	_Atomic uint64_t uncounted;      /* visits of threads that could not be counted */
 	struct ps__rate all;             /* each visit is counted */
 	struct ps__rate *chosen;         /* list of the rates that the program has set */
 	struct ps__rate *powers; /* rates that a budget chooses from; NULL: there is no budget */
-	/* The region "smooth" of "smooth[level=3]": see group.c; NULL: none. Stored once */
+	/* For "smooth[level=3]" the region "smooth" (group.c); NULL: no number. Stored once */
 	_Atomic(const struct ps_region *) base;
 	char name[];
 };
 
-/* Returns the number of the region's visits in threads that could not be counted. The paths of
- * these visits aren't known. Those of its base are included: a number might have told them
- * apart. */
+/* Returns the number of the region's visits in threads that could not be counted. The paths and the
+ * numbers of these visits aren't known. So the visits of its base are included: they may have had
+ * this region's number. */
 static inline uint64_t ps__region_uncounted(const struct ps_region *region)
 {
 	const struct ps_region *base = atomic_load_explicit(&region->base, memory_order_acquire);
@@ -114,8 +116,8 @@ struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
  * longjmp. Leaving a region that isn't the innermost one is nevertheless counted as a fault. */
 void ps__region_leave_through(struct ps_region *region);
 
-/* Kinds of faults. The last one is for counts that can't be read: of threads that are gone
- * (join.c), and of threads of loaded profiles. */
+/* Kinds of faults. PS__FAULT_INSIDE_ELSEWHERE is noted for each thread whose last counts can't be
+ * read, because it is gone (join.c), or because another process saved its paths. */
 enum ps__fault {
 	PS__FAULT_UNMATCHED,
 	PS__FAULT_CROSSED,
@@ -138,7 +140,7 @@ struct ps_profile {
 	struct ps_eventset *model;
 	struct ps_component *root;
 	pthread_key_t key;    /* of a thread's member; its destructor ends the member */
-	pthread_mutex_t lock; /* of all below, but unlisten and what is atomic */
+	pthread_mutex_t lock; /* of all below, except unlisten and atomic fields */
 	struct ps__member *members;
 	struct ps__spare *spares;
 	struct {
@@ -169,7 +171,7 @@ struct ps_profile {
 
 /* The state of the calling thread: its member, and whether it is inside a call of any profile. */
 struct ps__own {
-	uint64_t number; /* that of the member's profile; 0: none */
+	uint64_t number; /* number of the member's profile; 0: none */
 	struct ps__member *member;
 	volatile bool is_inside;
 	int refusal;      /* why the profile `refused` can't count the thread: an error code */
@@ -180,9 +182,10 @@ struct ps__own {
 extern _Thread_local struct ps__own ps__own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* ps__profile_begin and ps__profile_end are around each public call that uses the calling thread's
- * state. ps__profile_begin returns PS_ECLOST in a child of fork(), and PS_ECNFLCT in a handler that
- * interrupted another call; ps__profile_end isn't called then. */
+/* Each public call that uses the calling thread's state begins with ps__profile_begin and ends with
+ * ps__profile_end. ps__profile_begin returns PS_ECLOST in a child of fork(), and PS_ECNFLCT in a
+ * signal handler that interrupted another call. After a failure the public call doesn't call
+ * ps__profile_end. */
 int ps__profile_refuse(struct ps_profile *profile, const char *call) __attribute__((cold));
 static inline int ps__profile_may_begin(struct ps_profile *profile, const char *call)
 {
@@ -254,19 +257,19 @@ static inline int ps__member_get(struct ps_profile *profile, struct ps__member *
 /* Makes a boundary: adds the counts since the last one to the innermost counted path. Always sets
  * *now_ns. */
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
-/* Completes a boundary after the fast path has returned `result`. *now_ns: the time that it has
- * read, or 0. */
+/* Completes a boundary after the fast path has returned `result`. *now_ns: the time that the fast
+ * path has read, or 0. */
 int ps__member_boundary_slowly(struct ps__member *member, int result, uint64_t *now_ns);
 /* As ps__member_boundary_slowly, for a boundary that ends a visit. Afterwards member->is_changing
  * is true, and the caller sets it to false. */
 int ps__member_leave_slowly(struct ps__member *member, int result, uint64_t *now_ns);
-/* Adds the counts that the fast path is taking to the watched visits. */
+/* Adds the counts of the fast path's present take to the watched visits (slow.h). */
 void ps__member_tell_watches(struct ps__member *member, uint64_t now_ns) __attribute__((cold));
 /*
- * Called when a region is entered or left without a reading. common: number of outermost levels
- * that stay open. The counts of the next reading belong to several paths. They are added to the
- * innermost path that was open all the time: so its inclusive counts, and those of the paths around
- * it, are right.
+ * Notes that a region was entered or left, and that the counters could not be read. common: number
+ * of outermost levels that stay open. The counts of the next reading then belong to several paths.
+ * They are added to the innermost path that was open all the time. So the inclusive counts of that
+ * path and of the paths around it are right.
  */
 void ps__member_lose(struct ps__member *member, size_t common) __attribute__((cold));
 static inline void ps__level_set_node(struct ps__level *level, struct ps__node *node)
@@ -317,7 +320,8 @@ static inline struct ps__node *ps__member_counted(const struct ps__member *membe
 	return member->seen ? member->levels[member->seen - 1].node : member->root;
 }
 
-/* As ps__member_counted, for another thread that holds the lock. NULL while it changes. */
+/* As ps__member_counted, but for another thread, which holds the profile's lock. NULL while the
+ * member's own thread changes its levels. */
 static inline const struct ps__node *ps__member_counted_by_other(const struct ps__member *member)
 {
 	size_t depth = __atomic_load_n(&member->depth, __ATOMIC_ACQUIRE);
@@ -354,19 +358,19 @@ struct ps__ended_thread {
 };
 /* ps__paths_add_member, or ps__rest_add_member, which also adds counts that are in no node yet. */
 typedef int ps__add_member(struct ps_paths *paths, const struct ps__member *member);
-/* Adds a member to the counts kept for its tid. 0, or -1 if out of memory: nothing is added. */
+/* Adds a member's counts to those kept for its tid. 0, or -1 if out of memory: nothing is added. */
 int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
 struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid);
 void ps__ended_free_all(struct ps_profile *profile);
 
-/* join.c: ends the members of threads that are gone without a call of ps__member_thread_ends: they
- * ended by exit(2), or had a mark in the last of their destructors. */
+/* join.c: ends the members of gone threads for which ps__member_thread_ends was not called. Such a
+ * thread ended by exit(2), or had a mark in the last of its destructors. */
 void ps__gone_end_all(struct ps_profile *profile);
 
 /* ended.c: starts a set that counts the calling thread, a spare one or a clone of the model. After
  * an error *out is NULL, or a set that the caller must destroy. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out);
-/* Takes over a set that was stopped, and whose counts have all been taken. */
+/* Keeps a stopped set as a spare. All its counts must be in nodes already. */
 void ps__spare_put(struct ps_profile *profile, struct ps_eventset *set);
 void ps__spare_free_all(struct ps_profile *profile);
 
@@ -378,9 +382,9 @@ static inline bool ps__node_is(const struct ps__node *node, const struct ps__nod
 {
 	return node && node->rate == rate && node->parent == parent;
 }
-/* As ps__node_search. Programs enter the same regions in the same order again and again. So two
- * nodes are tried first: the child entered last, and the node made after the one that was entered
- * last. */
+/* As ps__node_search. Programs enter the same regions in the same order again and again. So this
+ * function first tries the parent's child that was found last. Then it tries the node that was made
+ * after the node entered last. */
 static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps__node *parent,
                                             const struct ps_region *region,
                                             const struct ps__rate *rate)
@@ -400,7 +404,7 @@ static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps
 }
 void ps__node_free_all(struct ps__member *member);
 
-/* Leaves the innermost region, whose visit isn't counted. Only their number is kept. */
+/* Leaves the innermost region, whose visit isn't counted: only counts the visit itself. */
 static inline int ps__member_leave_uncounted(struct ps__member *member)
 {
 	size_t depth = member->depth - 1;

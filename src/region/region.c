@@ -138,8 +138,8 @@ int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns, ps_sl
 	return ps__region_set_slow(region, &slow, "ps_region_set_slower_than");
 }
 
-/* Makes room for more levels, under the lock: others may look at them. 0, or -1 if out of
- * memory. */
+/* Makes room for more levels. Holds the lock, because other threads may read the levels. 0, or -1
+ * if out of memory. */
 static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)
 {
 	size_t room = member->room ? 2 * member->room : LEAST_LEVELS;
@@ -191,8 +191,8 @@ PS__INLINE int region_enter(struct ps_region *region)
 	ps__node_prefetch(node);
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
 		result = ps__boundary_make(member, outer, &now_ns);
-		/* The region isn't opened now: the errors above have the same code, and the caller
-		 * must know from the code whether the region is open. */
+		/* The region isn't opened, as after the errors above, which have the same code: the
+		 * caller must know from the code whether the region is open. */
 		if (__builtin_expect(result == PS_ENOMEM, 0))
 			return result;
 		if (__builtin_expect(result != PS_OK, 0))
@@ -237,7 +237,7 @@ static __attribute__((cold, noinline)) int region_fail_order(const struct ps__me
                                                              const struct ps_region *region)
 {
 	if (!region_is_open(member, region)) {
-		/* For an uncounted visit its beginning has noted a fault already. */
+		/* If the thread isn't counted, region_enter has noted a fault already. */
 		if (member || ps__own.refused != region->profile->number)
 			ps__profile_note(region->profile, PS__FAULT_UNMATCHED);
 		return ps__fail(PS_EINVAL,

@@ -22,7 +22,7 @@
 struct rest {
 	struct ps_paths *paths;
 	const struct ps__member *member;
-	const struct ps__node *counted; /* what the thread counted to at the beginning */
+	const struct ps__node *counted; /* node that got the thread's counts at the beginning */
 	struct ps_path *path;           /* path that gets the counts */
 	/* Path that gets the time; differs from path if the last boundary failed */
 	struct ps_path *innermost;
@@ -51,7 +51,7 @@ static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 	return !odd && !ps__set_is_busy(member->set);
 }
 
-/* Waits for the end of a boundary; not for ever: a call that a jump left stays busy. */
+/* Waits for the end of a boundary, but not forever: if a jump left the call, the set stays busy. */
 static void rest_wait(const struct ps__member *member)
 {
 	for (unsigned turn = 0; turn < MOST_TURNS && ps__set_is_busy(member->set); turn++)
@@ -78,7 +78,7 @@ static size_t rest_width(const struct rest *rest)
 	return ps__recording_width(rest->recording);
 }
 
-/* Returns the row of a hardware thread's counts; SIZE_MAX if there are no counters of it. */
+/* Returns the index of a hardware thread's row; SIZE_MAX if no counter counts there. */
 static size_t rest_index(const struct rest *rest, const struct ps_thread *thread)
 {
 	int cpu = ps_thread_cpu(thread);
@@ -185,7 +185,8 @@ static int rest_fill_rows(struct rest *rest)
 	return has_memory ? 0 : -1;
 }
 
-/* True if has_failed has changed since. A boundary that fails changes no node. */
+/* True if the member's has_failed has changed since rest_add read it. rest_has_gone_on doesn't see
+ * this: a boundary that fails may change no node's sequence. */
 static bool rest_has_failed_since(const struct rest *rest)
 {
 	return __atomic_load_n(&rest->member->last.has_failed, __ATOMIC_ACQUIRE) !=
@@ -203,8 +204,8 @@ static void rest_doubt(const struct rest *rest)
 	rest->innermost->visits.on_cpu_ns = UINT64_MAX;
 }
 
-/* Returns the time since the last boundary. For a thread that is gone, the time of its end isn't
- * known: the time on a CPU is returned. */
+/* Returns the time since the last boundary. For a thread that is gone, returns the time on a CPU
+ * instead: the time of its end isn't known. */
 static uint64_t rest_time(const struct rest *rest)
 {
 	uint64_t last_ns = __atomic_load_n(&rest->member->last.ns, __ATOMIC_RELAXED);
@@ -242,8 +243,8 @@ static int rest_add_all(struct rest *rest, uint64_t begun)
 	return added;
 }
 
-/* Adds the missing counts; the nodes have been added. Returns 0; 1 if the thread made a boundary
- * meanwhile: nothing was added; or -1 if out of memory. */
+/* Adds the counts that are missing in the nodes. The caller has added the nodes. Returns 0; 1 if
+ * the thread made a boundary meanwhile: nothing was added; or -1 if out of memory. */
 static int rest_add(struct ps_paths *paths, const struct ps__member *member, uint64_t begun)
 {
 	const struct ps__node *node = ps__member_counted_by_other(member);
@@ -259,7 +260,7 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 		return 1;
 	rest.count = ps__set_peek(member->set, member->tid, &peeked);
 	rest.peeked = peeked;
-	rest.now_ns = ps__os_now_ns(); /* after the counts: the time on the CPU isn't longer */
+	rest.now_ns = ps__os_now_ns(); /* after the counts: on_cpu_ns isn't longer */
 	int added = rest.count ? rest_add_all(&rest, begun) : 0;
 	ps__os_free(rest.rows);
 	ps__os_free(peeked);
@@ -276,9 +277,9 @@ static int rest_add_running(struct ps_paths *paths, const struct ps__member *mem
 	return is_still ? rest_add(paths, member, begun) : 1;
 }
 
-/* Adds a running thread. If the thread makes a boundary meanwhile, it is read once more: the counts
- * up to that boundary are then in its nodes. If it makes another one, the later counts are left for
- * later. */
+/* Adds the counts of a running thread. If the thread makes a boundary meanwhile, reads the thread
+ * again: the counts up to that boundary are then in its nodes. If the thread makes another boundary
+ * meanwhile, adds only the counts in its nodes. */
 static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
 {
 	int added = 1;

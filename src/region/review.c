@@ -17,7 +17,7 @@ static int sampling_power(const struct ps_region *region)
 	           : -1;
 }
 
-/* wanted: what is spent, divided by the budget. */
+/* Returns the next power. wanted: the cost of the visits, divided by the budget. */
 static int sampling_next_power(int power, double wanted)
 {
 	if (wanted < LOW_SHARE)
@@ -27,7 +27,7 @@ static int sampling_next_power(int power, double wanted)
 	return power;
 }
 
-/* The number of reviews after which the cost of all paths is known; the number after which the
+/* Numbers of reviews. After LEAST_REVIEWS the cost of all paths is known. After MOST_REVIEWS the
  * measurement begins anew. */
 #define LEAST_REVIEWS 4
 #define MOST_REVIEWS  64
@@ -61,8 +61,8 @@ static void spent_add(struct ps__spent *spent, const struct ps__node *node)
 	spent->reviews++;
 }
 
-/* Returns the cost of the path or of all paths together, divided by the budget; -1 if it isn't
- * known yet whether more visits can be counted. */
+/* Returns the cost of the path, or of all the thread's paths if that is more, divided by the
+ * budget; -1 if it isn't known yet whether more visits can be counted. */
 static double sampling_wanted(const struct ps__member *member, double own_share, uint64_t now_ns)
 {
 	const struct ps__spent *spent = &member->spent;

@@ -57,8 +57,8 @@ int ps__region_make_powers(struct ps_region *region);
 /* Finds or makes a rate of the region. NULL if out of memory. Takes the profile's lock. */
 const struct ps__rate *ps__region_get_rate(struct ps_region *region, uint64_t one_in);
 
-/* review.c: called after this number of counted visits of a node. Changes the region's rate if its
- * cost doesn't fit the budget. */
+/* review.c: a boundary calls this after every PS__REVIEW_VISITS counted visits of a node. Changes
+ * the region's rate if its cost doesn't fit the budget. */
 #define PS__REVIEW_VISITS 64
 void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
                          uint64_t now_ns) __attribute__((cold));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports or writes visits that take long, one by one. While such a region's visit is open, each
- * boundary also adds its counts to a node of this visit.
+ * Reports or writes visits that take long, one by one. While a visit of a region with a limit is
+ * open, each boundary also adds its counts to a node of this visit.
  */
 #include "region/slow.h"
 
@@ -14,14 +14,15 @@ struct ps__watch {
 	/* The watched visit around this one; the next element if this one is idle */
 	struct ps__watch *outer;
 	const struct ps__slow *slow;
-	size_t depth;         /* that of its level, from 1 on */
+	size_t depth;         /* depth of its level, from 1 on */
 	bool is_lost;         /* its counts aren't known */
 	struct ps__node node; /* has its counts */
 };
 
 static struct ps__watch *slow_make_watch(struct ps__member *member)
 {
-	/* A new one is idle first: a jump may come as soon as signals are released. */
+	/* Puts a new watch into the idle list first. Otherwise it would be lost if a jump came as
+	 * soon as signals are released. */
 	if (!member->watches.idle) {
 		struct ps__held held;
 		ps__signals_hold(&held);
@@ -133,7 +134,7 @@ static void slow_report(struct ps__member *member, struct ps__watch *watch, uint
 		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return;
 	}
-	/* Calls in the callback must not take this call for one that was left. */
+	/* Otherwise a call in the callback could conclude that a jump left this call. */
 	uintptr_t noted = ps__stack_noted;
 	ps__stack_noted = UINTPTR_MAX;
 	slow->callback(slow->context, path, entered_ns, left_ns);

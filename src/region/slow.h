@@ -25,7 +25,8 @@ struct ps__visit_stream {
 	const struct ps__visit_writer *writer;
 };
 
-/* Functions of a room above that writes visits. They are called while signals are blocked. */
+/* Functions of a higher layer that writes visits (output/visit_log.c). Signals are blocked while
+ * they are called. */
 struct ps__visit_writer {
 	/* Called in the visit's thread, which may have a stream in member->watches.streams. Returns
 	 * true if the visit was written. */
@@ -34,9 +35,9 @@ struct ps__visit_writer {
 	void (*release)(void *context);               /* no thread writes any more */
 };
 
-/* The watched visits of a thread. */
+/* The watched visits of a thread: those of regions that have a limit (struct ps__slow). */
 struct ps__watches {
-	struct ps__watch *open; /* that of the innermost watched visit; see slow.c */
+	struct ps__watch *open; /* the innermost watched visit; see slow.c */
 	struct ps__watch *idle;
 	struct ps__visit_stream *streams;
 };
@@ -58,8 +59,8 @@ int ps__region_set_slow(struct ps_region *region, const struct ps__slow *slow, c
 /* Begins to watch the visit of the next level. boundary: the result of its first boundary. */
 void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int boundary)
     __attribute__((cold));
-/* Ends the watch of the visit that was in the last level, if it is watched, and reports the visit
- * if it took long. The caller has seen that some visit is watched. */
+/* Called when the innermost visit has ended. If that visit is watched, ends its watch, and reports
+ * it if it took long. member->watches.open must not be NULL. */
 void ps__slow_end(struct ps__member *member, uint64_t left_ns, int boundary) __attribute__((cold));
 /* Adds counts to all watched visits. */
 void ps__slow_add(struct ps__member *member, const struct ps__taken *taken) __attribute__((cold));

@@ -15,7 +15,7 @@ static bool words_is_blank(char letter)
 	return letter == ' ' || letter == '\n';
 }
 
-/* Copies the next word into a string: the text ends at `end`, without a NUL. */
+/* Copies the next word into a string, because the text itself has no NUL at its end. */
 static void words_next(struct ps__words *words, char word[MOST_DIGITS])
 {
 	size_t length = 0;
