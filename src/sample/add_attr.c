@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event set counts an event as an attr describes it, but decides some fields itself. */
+/* Adds an event to an event set as an attr describes the event. The set decides some fields
+ * itself. */
 #include "sample/attr.h"
 
 #include "base/error.h"

@@ -158,8 +158,8 @@ int ps_attr_set(struct ps_attr *attr, enum ps_attr_field field, uint64_t value)
 	union ps__attr words = ps__attr_of(&attr->event);
 	if (is_encoding(field) && ps__attr_field_read(&words, field) == value)
 		return PS_OK;
-	/* An event has no place for fields behind the header's struct, except config3 and
-	 * config4. */
+	/* struct ps__event can't hold fields behind the end of the header's struct, except config3
+	 * and config4. */
 	if (ps__attr_field(field)->offset >= sizeof words.attr && field < PS_ATTR_CONFIG3)
 		return ps__fail(PS_ENOSUPP,
 		                "'%s': the library was built with headers of a kernel that is too "

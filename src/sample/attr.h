@@ -49,17 +49,19 @@ struct ps__blame {
 	int error;     /* the errno */
 	enum ps_attr_field field;
 	int bit;        /* the refused bit of a mask; -1: the whole field */
-	bool has_other; /* without the field `other` alone the attr would be taken, too */
+	bool has_other; /* true if changing `other` instead would help, too */
 	enum ps_attr_field other;
 };
 
 /* Returns the target for which an event is opened to try it. */
 struct ps__target ps__attr_target(const struct ps__event *event);
 /* Opens the event disabled, with these words in place of its own, and closes it again. Returns 0,
- * or the errno. If the event falls back to user space, as sets do, the words are changed, too. */
+ * or the errno. If only user space may be counted, falls back to it, as sets do: then sets
+ * exclude_kernel and exclude_hv in words. */
 int ps__attr_try(const struct ps__event *event, union ps__attr *words);
-/* PS_ECOMBO if the kernel would copy a stack of 0 bytes. It reserves one word for that and writes
- * two: so the fields behind are one word off, and the record's last word is cut off. */
+/* PS_ECOMBO if the kernel would copy a stack of 0 bytes. The kernel reserves one word for such a
+ * stack, and writes two. So the record's later fields are one word off, and its last word is cut
+ * off. */
 int ps__attr_check_stack(const struct ps_attr *attr);
 /* Explains why the attr was refused when it was opened at a target: the attr or the target can be
  * the reason. needed: the number of descriptors. */
@@ -67,8 +69,8 @@ int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *op
                           struct ps__target target, int error, size_t needed);
 /* Opens the event as a set would, and closes it again. Returns 0, or the errno. */
 int ps__attr_try_event(const struct ps__event *event);
-/* Finds the refused one of the fields that differ from attr->made. error: the errno with which the
- * words were refused. Returns 0, or an errno that is no refusal: no field is found. */
+/* Finds which of the fields that differ from attr->made the kernel refuses. error: the errno of the
+ * refusal. Returns 0; or the errno of a shortage (ps__event_is_shortage), with *out unchanged. */
 int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words, int error,
                         struct ps__blame *out);
 

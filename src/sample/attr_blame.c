@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the field for which an attr is refused: perf_event_open doesn't tell it. Each field that
- * was set is put back to its value in attr->made, and stays so if the attr is refused without it,
- * too. The fields that are left at the end are refused: with any of them put back, the attr would
- * be taken.
+ * Finds the field because of which the kernel refuses an attr: perf_event_open doesn't tell it. The
+ * search puts one field after the other back to its value in attr->made. If the kernel still
+ * refuses the attr, that field is not the reason, and stays put back. If the kernel takes the attr
+ * now, that field is blamed, and is set again.
  *
- * A field that needs another one is put back before that one; otherwise it would be blamed for the
- * missing one. Most fields come after the fields that they need (inherit_thread needs inherit,
- * sigtrap needs remove_on_exec), so the search goes backwards. Only sample_type comes before the
- * fields that it needs, so it is put back first.
+ * A field that needs another field is put back before that one. Otherwise the needed field would be
+ * missing, and the first field would be blamed for that. Most fields come after the fields that
+ * they need (inherit_thread needs inherit, sigtrap needs remove_on_exec), so the search goes
+ * backwards. Only sample_type comes before the fields that it needs, so it is put back first.
  */
 #include "sample/attr.h"
 
@@ -18,7 +18,7 @@
 
 #include <errno.h>
 
-/* The state of a search: the kernel refuses words with error. */
+/* The state of a search. The kernel refuses `words`, and `error` is the errno. */
 struct search {
 	const struct ps__event *event;
 	union ps__attr words;

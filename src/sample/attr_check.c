@@ -181,7 +181,8 @@ static int attr_explain(const struct ps_attr *attr, const struct ps__blame *blam
 	}
 }
 
-/* Explains as for an event set that the event is refused, or the field can't be found. */
+/* Explains a refusal as for an event set: the event itself is refused, or no field can be
+ * blamed. */
 static int attr_explain_event(const struct ps_attr *attr, int error, enum ps_attr_field *refused)
 {
 	int code = ps__perf_explain(&attr->event, ps__attr_target(&attr->event), error, 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes numbers and bytes from a record, one after the other, and never reads behind its end.
- * Behind the end it gives zeros and notes a fault, so that a parser needs only one check at its
- * end.
+ * Takes numbers and bytes from a record, one after the other. Never reads behind the record's end:
+ * there it returns zeros and notes a fault. So a parser needs only one check, when it has finished.
  */
 #ifndef PS_SAMPLE_CURSOR_H
 #define PS_SAMPLE_CURSOR_H

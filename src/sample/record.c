@@ -75,7 +75,7 @@ static void take_sample_id(struct ps__cursor *cursor, uint64_t type, struct ps_r
 	record->has |= PS_RECORD_HAS_SAMPLE_ID;
 }
 
-/* Copies from the sample_id what the record itself doesn't have. */
+/* Copies from the sample_id the fields that the record itself doesn't have. */
 static void adopt_sample_id(struct ps_record *record)
 {
 	const struct ps_record_sample_id *id = &record->sample_id;
@@ -152,9 +152,9 @@ size_t ps_record_size(const struct ps_record_config *config, const void *bytes, 
 	return config && bytes ? record_size(bytes, size, config->is_swapped) : 0;
 }
 
-/* Returns sizeof(struct ps_record) so that the compiler doesn't know it. Otherwise it would clear
- * and copy records with string instructions, which take longer than the parsing; the C library's
- * calls take a tenth of that. */
+/* Returns sizeof(struct ps_record), but hides the number from the compiler. If the compiler knew
+ * it, it would clear and copy records with string instructions, which take longer than the parsing.
+ * memset and memcpy take a tenth of that. */
 static inline size_t size_of_record(void)
 {
 	size_t size = sizeof(struct ps_record);

@@ -21,7 +21,7 @@ static void body_take_addr(struct ps__cursor *cursor, struct ps_record *record)
 	record->has |= PS_RECORD_HAS_ADDR;
 }
 
-/* Takes a string, which has all bytes before the sample_id; zeros fill it up. */
+/* Takes a string, which fills all bytes before the sample_id; zeros pad it. */
 static void body_take_text(struct ps__cursor *cursor, struct ps_record *record)
 {
 	const char *text = (const char *)cursor->at;

@@ -5,14 +5,15 @@
 
 #include "sample/cursor.h"
 
-/* The kernel's number, which headers older than Linux 6.8 don't have. */
+/* PERF_SAMPLE_BRANCH_COUNTERS, which headers older than Linux 6.8 don't have. */
 #define PS__BRANCH_COUNTERS (1u << 19)
 
 /* Parses the fields of a SAMPLE, from the header's end on. */
 void ps__record_take_sample(struct ps__cursor *cursor, const struct ps_record_config *config,
                             struct ps_record *record);
 
-/* Parses the members of all other types. The cursor's end is where the sample_id begins. */
+/* Parses the members of records of all other types. The cursor's end is where the sample_id
+ * begins. */
 void ps__record_take_body(struct ps__cursor *cursor, const struct ps_record_config *config,
                           struct ps_record *record);
 

@@ -59,8 +59,9 @@ static void sample_take_first(struct ps__cursor *cursor, uint64_t type, struct p
 		record->period = ps__cursor_u64(cursor);
 }
 
-/* Whether the index follows a count of 0. If an event took no branch stack, the kernel writes only
- * the count 0. For a stack without branches it writes the index, too. */
+/* Tells whether the branch index follows a count of 0 branches. If an event took no branch stack,
+ * the kernel writes only the count 0. For a stack without branches the kernel writes the index,
+ * too. */
 enum empty_stack {
 	WITH_INDEX,
 	WITHOUT_INDEX
@@ -104,7 +105,7 @@ static void sample_take_stack(struct ps__cursor *cursor, struct ps_record *recor
 		ps__cursor_fail(cursor, "it has more of the stack in use than it copied");
 }
 
-/* Takes the fields whose size is in the record itself, except the AUX area's, which comes last. */
+/* Takes the fields whose size is in the record itself, except the AUX area, which comes last. */
 static void sample_take_sized(struct ps__cursor *cursor, const struct ps_record_config *config,
                               enum empty_stack empty, struct ps_record *record)
 {

@@ -274,7 +274,7 @@ static int check_begun(struct ps_sampler *sampler)
 	if (!words->enable_on_exec || !words->disabled)
 		return PS_OK;
 	int result = ps_sampler_read(sampler, &count);
-	/* The event is pinned, so an exec has enabled it. */
+	/* The event is pinned and has lost its counter, so an exec has enabled it. */
 	if (result == PS_ENOCNTR)
 		return PS_OK;
 	if (result != PS_OK || count.enabled_ns)

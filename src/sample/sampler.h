@@ -27,7 +27,7 @@ enum ps__sampler_state {
 
 struct ps__sampler_member {
 	int fd;
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* the kernel's id of the event */
 };
 
 struct ps_sampler {
@@ -36,19 +36,19 @@ struct ps_sampler {
 	struct ps__place place;
 	struct ps__ring ring;
 	int fd;
-	uint64_t id;                        /* the kernel's, of the event */
+	uint64_t id;                        /* the kernel's id of the event */
 	struct ps__sampler_member *members; /* the other events of its group */
 	size_t member_count, member_room;
 	uint64_t fork_generation;
 	/* Number of the thread that made the sampler, if it can read in user space; else 0 */
 	uint64_t owner;
-	/* Size of the record that the reader has; the next call gives its place back */
+	/* Size of the record that the reader has; the next call releases it in the ring */
 	size_t held_bytes;
 	void *scratch; /* for a record that wraps */
 	_Atomic enum ps__sampler_state state;
 	/* Sums over the records that were taken. Only the reading thread writes them. */
 	_Atomic uint64_t lost_records, lost_samples, damaged;
-	/* For an event that is read in user space; else the group has no page */
+	/* Used if the event is read in user space; otherwise the group has no page */
 	struct ps__member member;
 	struct ps__group group;
 };

@@ -10,7 +10,8 @@
 #include <poll.h>
 #include <string.h>
 
-/* The interval in which a waiting thread looks for a stop: the kernel wakes it only for records. */
+/* A waiting thread checks in this interval for a stop, because the kernel wakes it only for
+ * records. */
 #define LONGEST_POLL_MS 100
 
 /* There is only one writer, so no atomic addition is needed. */
@@ -99,7 +100,8 @@ static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ende
 		return errno == EINTR ? PS_OK
 		                      : ps__fail(PS_ESYS, "'%s': poll: %s",
 		                                 sampler->attr->event.name, strerror(errno));
-	/* A file that the program opened under this number may always be readable. */
+	/* The program may have closed the descriptor and opened another file under its number,
+	 * which may always be readable. */
 	if (pollfd.revents &&
 	    (pollfd.revents & POLLNVAL || !ps__os_is_event_of(sampler->fd, sampler->id)))
 		return ps__sampler_fail_closed(sampler);
@@ -120,7 +122,7 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 	uint64_t deadline_ns =
 	    timeout_ms > 0 ? ps__os_now_ns() + (uint64_t)timeout_ms * 1000000 : 0;
 	for (;;) {
-		/* Read before the ring: then the ring has all records up to the stop. */
+		/* The state is read before the ring: so after a stop the ring has all records. */
 		bool is_stopped = atomic_load(&sampler->state) == PS__SAMPLER_STOPPED;
 		result = sampler_take(sampler, out);
 		if (result != PS_ENOEVST)

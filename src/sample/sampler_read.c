@@ -92,7 +92,8 @@ static int sampler_read_event(const struct ps_sampler *sampler, struct ps_sample
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
 
-	/* Otherwise the call could take bytes from another file of the program. */
+	/* If the descriptor is another file of the program now, a read would take bytes from that
+	 * file. */
 	if (!ps__os_is_event_of(sampler->fd, sampler->id))
 		return ps__sampler_fail_closed(sampler);
 	ssize_t length = ps__os_read_retried(sampler->fd, numbers, sizeof numbers);
@@ -113,7 +114,7 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler)
 {
 	struct ps_sampler_count count;
 
-	/* A read of a pinned event without a counter gives nothing. */
+	/* A read of a pinned event without a counter returns no bytes. */
 	if (sampler->attr->event.attr.pinned &&
 	    sampler_read_event(sampler, &count, 1) == PS_ENOCNTR)
 		return PS_ENOCNTR;
@@ -157,7 +158,7 @@ uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
 
 	if (!sampler)
 		return 0;
-	/* From the records that were taken, if the kernel can't be asked. */
+	/* Starts with the losses that records reported, in case the kernel can't be asked. */
 	uint64_t lost = sampler_load(&sampler->lost_records);
 	int result = ps__fork_is_same(sampler->fork_generation)
 	                 ? sampler_read_event(sampler, &count, 1)

@@ -18,7 +18,7 @@
 #define ROUNDS            64
 #define CPUS_BYTES        8192
 #define NS_PER_SECOND     UINT64_C(1000000000)
-#define SHORTEST_CLOCK_NS 10000 /* of the kernel's software clocks */
+#define SHORTEST_CLOCK_NS 10000 /* shortest period of the kernel's clocks */
 #define ADDED_FIELDS      (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int fail_size(const char *name, size_t expected, size_t given)
@@ -101,7 +101,7 @@ static int check_process(pid_t pid)
 
 	if (is_for_lack_of_descriptors(process))
 		return fail_descriptors("ps_session_create: /proc/PID/status", process);
-	/* Without such a /proc, its numbers are those of other tasks, or there are none. */
+	/* The numbers in a /proc of another PID namespace belong to other tasks. */
 	if ((process == pid || process < 0) && !ps__locate_has_proc())
 		return ps__fail(PS_ESYS,
 		                "ps_session_create: the threads of process %d can't be listed: no "
@@ -221,8 +221,8 @@ static int check_others(const struct ps_session *session, const struct ps__event
 	return PS_OK;
 }
 
-/* Limits the rate of a clock: the kernel's timers are no faster. A sample would have the shorter
- * period, and not the time that has passed. */
+/* Limits the rate of a clock event to that of the kernel's timers. Otherwise a sample would have
+ * the shorter period that was asked for, not the time that has passed. */
 static void limit_clock(struct perf_event_attr *words)
 {
 	if (words->freq && words->sample_freq > NS_PER_SECOND / SHORTEST_CLOCK_NS)
@@ -231,8 +231,8 @@ static void limit_clock(struct perf_event_attr *words)
 		words->sample_period = SHORTEST_CLOCK_NS;
 }
 
-/* True if each occurrence writes a sample with the amount that it counts for. For example, a sample
- * of a task's run time counts for its nanoseconds: so sampling the tracepoint with a period of 1
+/* True if each occurrence of the event writes a sample with the amount that it adds to a count. For
+ * example, the tracepoint for a task's run time adds nanoseconds. Sampling it with a period of 1
  * gives the same number as counting it. */
 static bool tells_amounts(const struct perf_event_attr *words)
 {
@@ -244,14 +244,14 @@ static void complete_event(struct ps__event *event)
 {
 	struct perf_event_attr *words = &event->attr;
 
-	/* The event is enabled when it is opened. If it were enabled later, the kernel would miss
-	 * copies that are made at that moment, and all that inherit from them. */
+	/* The event is enabled when it is opened. If it were enabled later, the kernel would not
+	 * enable copies that tasks inherit at that moment, nor copies of those copies. */
 	words->disabled = 0;
 	words->inherit = 1;
 	words->sample_id_all = 1;
 	words->sample_type |= ADDED_FIELDS;
-	/* Only if periods vary: with this field a software event of a fixed period writes a sample
-	 * each time, whatever the period is. */
+	/* The field is added only if periods vary. With it a software event of a fixed period would
+	 * write a sample each time that it happens, whatever the period is. */
 	if (words->freq || tells_amounts(words))
 		words->sample_type |= PERF_SAMPLE_PERIOD;
 	if (ps__event_is_clock(words))
@@ -351,8 +351,8 @@ static int session_open_all(struct ps_session *session)
 	return session->polled ? result : ps__fail_memory("the rings of a session");
 }
 
-/* Makes the session as it was before the start. Then more events can be added: so the leader, which
- * must be the last one, and the sums are removed. */
+/* Puts the session back to its state before the start. More events can be added then, and the
+ * leader must be the last event: so the leader and the sums are removed. */
 static void close_all(struct ps_session *session)
 {
 	struct ps__session_lists *lists = &session->lists;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The struct of a session. session.c makes it, session_attach.c finds the threads, session_fork.c
- * tells which of them inherit, session_open.c opens one of them, session_read.c reads the rings,
- * session_stop.c wakes the reader, session_hear.c gives records to the listener, session_sum.c adds
- * samples up, session_store.c puts the sums in the tree.
+ * finds which of them inherit the events, session_open.c opens the events for one thread,
+ * session_read.c reads the rings, session_stop.c wakes the reader, session_hear.c gives records to
+ * the listener, session_sum.c adds samples up, session_store.c puts the sums in the tree.
  */
 #ifndef PS_SAMPLE_SESSION_H
 #define PS_SAMPLE_SESSION_H
@@ -35,7 +35,7 @@ struct ps__session_event {
 struct ps__session_instance {
 	uint64_t id;
 	uint32_t event;
-	int fd;        /* -1: closed, and kept alive by its ring */
+	int fd;        /* -1: closed; its ring keeps the event */
 	uint64_t base; /* the count before its samples had a ring */
 };
 
@@ -48,14 +48,14 @@ struct ps__session_ring {
 	size_t largest_bytes; /* size of the largest record so far */
 	/* The task that began a program, if it has written no record since; 0: none */
 	uint32_t exec_tid;
-	/* It is possible that a record found no room, and that no LOST record has reported it */
+	/* True if a record may have found no room, and no LOST record has reported this */
 	bool may_have_lost;
 };
 
 /* What is known of a thread or a task. */
 enum ps__session_known {
-	PS__KNOWN_SEEN,   /* in the list of threads; it can still turn out to inherit the events */
-	PS__KNOWN_OPENED, /* the events were opened for it */
+	PS__KNOWN_SEEN,     /* in the list of threads; it may inherit the events */
+	PS__KNOWN_OPENED,   /* the events were opened for it */
 	PS__KNOWN_INHERITS, /* it inherits the events: its creator was observed already */
 	PS__KNOWN_DOUBTFUL, /* not known: its creator was being opened at that time */
 	PS__KNOWN_ENDED
@@ -69,9 +69,9 @@ struct ps__session_task {
 	uint64_t settled_ns;
 	/* OPENED: time of the first FORK record of a task that it made afterwards; 0: none */
 	uint64_t first_fork_ns;
-	unsigned listing; /* number of the latest list that had it, or after which it was found */
+	unsigned listing; /* the latest list that had it, or that was read before it was found */
 	pid_t creator;    /* from its FORK record; 0: none was seen */
-	bool is_opened;   /* the events were opened for it, whatever became known later */
+	bool is_opened;   /* the events were opened for it; stays true if `known` changes */
 	/* It may lack events or have them twice, and so may all tasks that it makes */
 	bool may_lack;
 };
@@ -80,7 +80,7 @@ struct ps__session_task {
 struct ps__session_lists {
 	struct ps__session_event *events;
 	struct ps__session_instance *instances;
-	/* The first one of each CPU first, in the order of cpus */
+	/* The first ring of each CPU comes first, in the order of cpus */
 	struct ps__session_ring *rings;
 	struct ps__session_task *tasks; /* sorted by tid */
 	int *cpus;
@@ -96,7 +96,7 @@ struct ps__session_lists {
 struct ps__session_sum {
 	uint64_t samples;
 	uint64_t periods;
-	uint64_t timestamp; /* that of the newest sample */
+	uint64_t timestamp; /* timestamp of the newest sample */
 };
 
 /* The readings of an event in the tree; all NULL until the first one. */
@@ -126,11 +126,11 @@ struct ps_session {
 	/* Number of the user's events in lists.events; the leader follows them */
 	size_t user_events;
 	bool is_started;
-	bool is_closing; /* descriptors are closed, and each event has a ring */
+	bool is_closing; /* PS_SESSION_CLOSE: no descriptors, a ring for each event */
 	uint64_t records, samples, unassigned, damaged;
-	/* From LOST records; the kernel's own count has these losses, too */
+	/* Losses from LOST records; the kernel's own count has these losses, too */
 	uint64_t lost_by_records;
-	/* From LOST_SAMPLES records; the kernel's own count does not have these losses */
+	/* Losses from LOST_SAMPLES records; the kernel's own count does not have them */
 	uint64_t lost_samples;
 };
 
@@ -140,7 +140,7 @@ struct ps_session {
  * True if the samples of an event can have another event's id and time. When a software event
  * happens, Linux prepares one sample for all events of that config, of this session and of other
  * readers, and each event writes it into its own ring. The id and the time of the first event stay
- * in the sample. The clocks have timers of their own.
+ * in the sample. Clock events don't share samples: each has a timer of its own.
  */
 static inline bool ps__session_shares_samples(const struct perf_event_attr *words)
 {
@@ -171,17 +171,17 @@ int ps__session_scan_rings(struct ps_session *session);
 /* True if FORK records were lost in a full ring. The listener takes records only after the start,
  * so a ring can fill before. Without its FORK record it isn't known whether a thread inherits. */
 bool ps__session_lost_forks(const struct ps_session *session);
-/* Called after the start for a FORK record: the task that was made may be missed. */
+/* Notes a FORK record that comes after the start: the new task may be missed. */
 void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork);
-/* Called for an EXIT record after the beginning of a program: if the task still exists, the kernel
- * doesn't observe the program. */
+/* Notes an EXIT record right after the record of an exec. If the task still exists, the kernel
+ * doesn't observe the new program. */
 void ps__session_note_exit(struct ps_session *session, const struct ps_record *exit);
 /* NULL if the task is not known. */
 struct ps__session_task *ps__session_find_task(const struct ps_session *session, pid_t tid);
 
 /* session_open.c: opens all events of a thread on all CPUs. *ended: there is no such thread. */
 int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended);
-/* The number of descriptors that this number of threads takes, the open ones included. */
+/* Returns the number of descriptors that the session needs for this number of threads. */
 size_t ps__session_needs(const struct ps_session *session, size_t threads);
 size_t ps__session_descriptors(const struct ps_session *session);
 /* Returns the index of the event with this id; PS__SESSION_NO_EVENT: it isn't the session's. */
@@ -192,8 +192,9 @@ size_t ps__session_find_event(const struct ps_session *session, const void *byte
 /* Closes events and rings. abandon: in a child of fork(). */
 void ps__session_close(struct ps_session *session, bool abandon);
 
-/* session_stop.c. take_stop: revents is that of the pipe's polled end. It takes one stop and
- * returns PS_ENOTRUN; PS_OK: there is none; PS_ECLOST: the program has closed the pipe. */
+/* session_stop.c. take_stop takes one stop from the pipe, and returns PS_ENOTRUN. PS_OK: there is
+ * no stop; PS_ECLOST: the program has closed the pipe. revents: the result of the poll for the
+ * pipe. */
 int ps__session_open_stop(struct ps_session *session);
 int ps__session_take_stop(const struct ps_session *session, short revents);
 void ps__session_close_stop(struct ps_session *session);
@@ -203,9 +204,10 @@ int ps__session_fail_closed(void);
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes);
 /* session_sum.c. */
-/* True if a sample's period tells how many events it stands for. The kernel reports the period of
- * the interval that begins with the sample. For a hardware event this is nearly that of the
- * interval that ends; for a software event with a frequency it can be any number. */
+/* True if a sample's period tells how many events the sample stands for: those since the last
+ * sample. The kernel reports the period of the interval that begins with the sample. For a hardware
+ * event both intervals have nearly the same period. For a software event with a frequency the
+ * reported period can be any number. */
 bool ps__session_knows_period(const struct ps_session *session, size_t event);
 /* True if the event's samples are of user space only. */
 bool ps__session_is_user_only(const struct ps__event *event);

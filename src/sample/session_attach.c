@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens all threads of a process, while the process creates and ends threads.
+ * Opens the events for all threads of a process, while the process creates and ends threads.
  *
- * A thread that is in the list and not known is opened, unless it inherits (session_fork.c). The
- * kernel writes the record that tells this some microseconds after the thread appears in the list.
- * So an unknown thread is only opened when it has been in the list for a while.
+ * The events are opened for each thread in the process's list, unless the thread inherits them
+ * (session_fork.c). A FORK record tells that a thread inherits. The kernel writes this record some
+ * microseconds after the thread appears in the list. So the events are opened only for a thread
+ * that has been in the list for a while.
  */
 #include "sample/session.h"
 
@@ -18,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By then a thread in the list has its record, unless its creator lost the CPU: this case is found
- * later, and reported (session_fork.c). */
+/* After this time in the list, a thread has its FORK record, unless its creator lost the CPU. That
+ * case is found later, and reported (session_fork.c). */
 #define MAKING_NS 10000000u
 #define SHARE     2 /* divides the limit of descriptors: the rest is the program's */
 
@@ -106,15 +107,16 @@ static int open_task(struct ps_session *session, size_t index)
 
 	task->known = PS__KNOWN_OPENED;
 	task->is_opened = session->lists.instance_count > before;
-	/* A task that it made meanwhile may have a record, and lack the later events. */
+	/* If the thread made a task meanwhile, that task may have a FORK record, but lack the
+	 * events that were opened last. */
 	if (ended)
 		task->known = task->is_opened ? PS__KNOWN_DOUBTFUL : PS__KNOWN_ENDED;
 	task->since_ns = ps__os_now_ns();
 	return result;
 }
 
-/* Checks whether the opened threads are making a task now; the calling thread isn't. True: some
- * threads need another look. */
+/* Checks whether opened threads may be making a task now. The calling thread and sleeping or
+ * stopped threads are not. True if some threads must be checked again. */
 static bool settle_opened(struct ps_session *session)
 {
 	pid_t self = ps__os.gettid();
@@ -141,7 +143,8 @@ static void doubt_seen(struct ps_session *session)
 	}
 }
 
-/* Opens the threads that were seen long enough ago, or before anything was open. */
+/* Opens the events for the threads that were seen at least MAKING_NS ago. is_first: no event is
+ * open yet, so opens them for all threads. */
 static int open_seen(struct ps_session *session, bool is_first)
 {
 	uint64_t now_ns = ps__os_now_ns();
@@ -185,9 +188,9 @@ static bool is_missed(const struct ps__session_task *task)
 	return task->known == PS__KNOWN_SEEN || task->known == PS__KNOWN_DOUBTFUL;
 }
 
-/* Drops missed tasks that ended before the latest list was read: what they made is in the list, or
- * has ended and left a task there. A task that has ended since then may have made a task that is in
- * no list. Returns the number of missed tasks. */
+/* Drops missed tasks that ended before the latest list was read: the living tasks that descend from
+ * them are in that list. A missed task that ended later is kept, because it may have made a task
+ * that is in no list. Returns the number of missed tasks. */
 static size_t attach_drop_ended(struct ps_session *session)
 {
 	size_t missed = 0;

@@ -9,9 +9,9 @@
  * opened, it might be observed twice.
  *
  * The time in between has no limit, because the creator may lose its CPU, or may copy much memory
- * for a new process. So doubtful threads are looked for after the start, too. A doubtful thread is
- * the first one for which a creator has a record after it was opened, unless the creator was seen
- * asleep before: no task sleeps interruptibly while it makes another task.
+ * for a new process. So doubtful threads are looked for after the start, too. After a creator's
+ * events were opened, the first thread that it makes is doubtful, unless the creator was seen
+ * asleep in between: no task sleeps interruptibly while it makes another task.
  */
 #include "sample/session.h"
 
@@ -63,7 +63,8 @@ int ps__session_note_task(struct ps_session *session, pid_t tid, struct ps__sess
 	return PS_OK;
 }
 
-/* True if the task may have been in the making when its creator was opened. */
+/* True if the creator may have been making the task while the creator's events were being
+ * opened. */
 static bool may_be_cut(struct ps__session_task *creator, const struct ps_record *fork)
 {
 	uint64_t first_ns = creator->first_fork_ns;
@@ -84,7 +85,8 @@ static enum ps__session_known known_by_creator(const struct ps_session *session,
 	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	/* is_opened, not known: the creator's end may have been found first, in another ring. */
+	/* Checks is_opened instead of `known`: the creator's EXIT record may have been found first,
+	 * in another ring. */
 	if (creator && creator->is_opened && may_be_cut(creator, fork))
 		return PS__KNOWN_DOUBTFUL;
 	return PS__KNOWN_INHERITS;
@@ -101,7 +103,7 @@ static int note_fork(struct ps_session *session, const struct ps_record *fork)
 	/* Each event that asks for FORK records writes one: only the first record counts. */
 	if (task->known == PS__KNOWN_DOUBTFUL && task->creator == (pid_t)fork->body.other.tid)
 		return PS_OK;
-	/* The thread was opened because the record took so long: it may be observed twice. */
+	/* If the thread was opened before this record came, it may be observed twice. */
 	task->known = task->known == PS__KNOWN_OPENED ? PS__KNOWN_DOUBTFUL : known;
 	task->creator = (pid_t)fork->body.other.tid;
 	return PS_OK;
@@ -133,8 +135,8 @@ void ps__session_note_fork(struct ps_session *session, const struct ps_record *f
 	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	/* The record took so long that the thread was opened: it may be observed twice. After a
-	 * longer time the tid can be another thread's. */
+	/* The thread was opened before its record came, so it may be observed twice. A much later
+	 * record can be of another thread with the same tid. */
 	if (task && task->known == PS__KNOWN_OPENED &&
 	    fork->time < task->since_ns + LONGEST_MAKING_NS)
 		task->known = PS__KNOWN_DOUBTFUL;
@@ -156,14 +158,14 @@ void ps__session_note_exit(struct ps_session *session, const struct ps_record *e
 }
 
 /* False for a task that has no FORK record, and for which no events were opened: it may have
- * inherited the leader before the leader had a ring. Then its own FORK records come, but it isn't
- * observed. */
+ * inherited the leader before the leader had a ring. Such a task writes FORK records when it makes
+ * tasks, but it isn't observed. */
 static bool is_traced(const struct ps__session_task *task)
 {
 	return task && (task->creator || task->is_opened);
 }
 
-/* Lets a task inherit its creator's doubt. True if the task has become doubtful. */
+/* Sets may_lack of a task if the task or its creator is doubtful. True if it was not set before. */
 static bool take_doubt(const struct ps_session *session, struct ps__session_task *task)
 {
 	const struct ps__session_task *creator = ps__session_find_task(session, task->creator);
@@ -223,8 +225,9 @@ static int scan_once(struct ps_session *session)
 	return result;
 }
 
-/* A task's record is written before the task makes another one. But it may come to a ring just
- * after the ring was scanned: so the rings are scanned again while a creator is unknown. */
+/* The kernel writes a task's FORK record before the task makes another task. But the record may
+ * come to a ring just after this ring was scanned. So the rings are scanned again while a creator
+ * is unknown. */
 int ps__session_scan_rings(struct ps_session *session)
 {
 	int result = scan_once(session);

@@ -14,9 +14,9 @@ static bool may_have_written(const struct ps_session *session, const struct ps__
 	return ps__session_shares_samples(&session->lists.events[event].attr->event.attr);
 }
 
-/* Finds the event that wrote a sample with the id of another reader: only the session's own events
- * write into its rings. Returns the number of events that may have written it; *event: one of
- * them. */
+/* Finds the event that wrote a sample, if the sample has the id of another reader's event
+ * (ps__session_shares_samples). Only the session's own events write into its rings. Returns the
+ * number of events that may have written the sample; *event: one of these. */
 static size_t find_writers(const struct ps_session *session, const struct ps__session_ring *ring,
                            const void *bytes, size_t size_bytes, size_t *event)
 {
@@ -39,9 +39,9 @@ static size_t find_writers(const struct ps_session *session, const struct ps__se
 #define LATE_NS 1000000u
 
 /*
- * Drops a time that is by the clock of another reader, which was given the sample first. Such a
- * time isn't between the previous record and now, unless the clocks are close. If they are, the
- * error is less than the time between two readings of the ring.
+ * Drops a sample's time if it is by another reader's clock: the kernel prepared the sample for that
+ * reader's event first. Such a time isn't between the previous record and now, unless the clocks
+ * are close. If they are close, the error is less than the time between two readings of the ring.
  */
 static void check_time(struct ps_record *record, const struct ps__session_ring *ring)
 {
@@ -178,8 +178,8 @@ static void tell_listener(const struct ps_session *session, size_t event,
 		hear(session->listener.context, &heard);
 }
 
-/* If the listener is left by a jump or by the end of its thread, it hears the record again. So the
- * record is counted after the listener has returned, once. */
+/* If the listener doesn't return, because of a jump or the end of its thread, it hears the record
+ * again. So the record is counted only after the listener has returned. */
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes)
 {

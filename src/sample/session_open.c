@@ -74,7 +74,7 @@ static int session_fail_ring(size_t pages, int error, bool is_closing)
 	                error == ENOMEM && is_closing ? ADVICE_MAPPINGS : "");
 }
 
-/* Reserves list elements first: nothing can fail between the kernel's call and the note of it. */
+/* Reserves list elements before an event is opened: so storing the open event can't fail. */
 static int session_reserve(struct ps__session_lists *lists)
 {
 	if (!PS__VECTOR_GROW(&lists->instances, lists->instance_count, &lists->instance_room))
@@ -100,9 +100,9 @@ static int session_map_ring(struct ps_session *session, struct ps__session_insta
 	return PS_OK;
 }
 
-/* Called when the event's records have a ring: reads the count until now; in the closing mode it
- * closes the descriptor, as the ring keeps the event. A read of a pinned event without a counter
- * gives nothing; ps_session_count reports that. */
+/* Completes the opening of an event that has a ring: reads the event's count until now. With
+ * PS_SESSION_CLOSE closes the descriptor instead, unless it is polled: the ring keeps the event. A
+ * read of a pinned event without a counter returns no bytes; ps_session_count reports that. */
 static int session_begin(struct ps_session *session, struct ps__session_instance *instance)
 {
 	uint64_t words[PS__SESSION_NUMBERS] = {0};
@@ -164,8 +164,8 @@ static int open_fd(struct ps__event *event, struct ps__place place)
 	return ps__perf_open_settled(event, place, -1);
 }
 
-/* Makes the config of an event at its first instance: ps__sampler_config reads a file of /proc. It
- * is made anew only if the kernel has refused PS__FORMAT_LOST. */
+/* Makes the config of an event, but only at its first instance, because ps__sampler_config reads a
+ * file of /proc. Makes it again only if the kernel has refused PS__FORMAT_LOST. */
 static void note_config(struct ps_record_config *config, const struct perf_event_attr *attr)
 {
 	if (!config->size || config->read_format != attr->read_format)

@@ -13,9 +13,9 @@
 #define LONGEST_POLL_MS 100
 #define CLOSED_POLL_MS  10
 
-/* Notes that records may have been lost: the least room that the ring had is that between the first
- * tail and the last head. The kernel reports a loss only before the ring's next record, and there
- * may be none. */
+/* Notes if records may have been lost. Since the last reading the ring's free room was never less
+ * than it would be between the old tail and the present head. The kernel reports a loss only before
+ * the ring's next record, and there may be no next record. */
 static void note_full(struct ps__session_ring *from, uint64_t tail)
 {
 	uint64_t head = __atomic_load_n(&from->ring.page->data_head, __ATOMIC_SEQ_CST);
@@ -25,8 +25,8 @@ static void note_full(struct ps__session_ring *from, uint64_t tail)
 		from->may_have_lost = true;
 }
 
-/* Reads a ring up to its head at the call: a ring that fills as fast as it is read must not keep
- * the reader from the others. */
+/* Reads the records that a ring has at the time of the call. Leaves later ones, because a ring that
+ * fills as fast as it is read must not keep the reader from the other rings. */
 static void drain_ring(struct ps_session *session, struct ps__session_ring *from, uint64_t now_ns)
 {
 	struct ps__ring *ring = &from->ring;
@@ -95,7 +95,8 @@ static int note_hung_up(struct ps_session *session, nfds_t count)
 		while (rings[ring].fd < 0)
 			ring++;
 		short revents = session->polled[i].revents;
-		/* Otherwise a file of the program would wake the reader for ever. */
+		/* A file that the program opened under this number could wake the reader for
+		 * ever. */
 		if (revents &&
 		    (revents & POLLNVAL || !ps__os_is_event_of(rings[ring].fd, rings[ring].id)))
 			return ps__session_fail_closed();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ps_session_stop, and the pipe with which it wakes the reader. The program may have closed the
- * pipe's ends, and opened files of its own under their numbers. These files are neither written,
- * read nor closed: a pipe has an inode of its own, by which it is recognized. An eventfd has none.
+ * pipe's ends, and opened files of its own under their numbers. The session must not write, read or
+ * close these files. So it recognizes its pipe by the inode. It uses no eventfd, because an eventfd
+ * has no inode of its own.
  */
 #include "sample/session.h"
 

@@ -70,7 +70,8 @@ static int open_store(const struct ps_session *session, size_t event)
 	return result;
 }
 
-/* Makes the history of a hardware thread, and room for a row: all that can fail is done here. */
+/* Makes the history of a hardware thread, and room for a row, so that writing the row can't
+ * fail. */
 static int session_make_room(const struct ps_session *session, size_t event, size_t thread)
 {
 	const struct ps_topology *topology = session->options.root->topology;
@@ -125,7 +126,8 @@ static void write_row(struct ps__history *history, uint64_t periods, uint64_t ti
 	atomic_store_explicit(ps__history_mark(chunk, row), mark, memory_order_release);
 }
 
-/* Writes rows only for hardware threads with samples: the event may have counted on others, too. */
+/* Writes rows only for hardware threads with samples. On the others the event may have happened,
+ * too, so a row of 0 would be wrong. */
 static void write_event(const struct ps_session *session, size_t event, uint64_t timestamp)
 {
 	const struct ps__session_store *store = &session->stores[event];

@@ -156,12 +156,13 @@ static int sum_read_instance(const struct ps_session *session,
 }
 
 /*
- * Adds up one event of one thread. *end: index behind its instances. The thread runs on one CPU at
- * a time: so one instance counts, and the others wait. If the event doesn't wait for a counter, all
- * instances together run as long as any one of them is enabled. The instance that was opened last
- * is read first: the others run at least as long as that one was enabled by then. A software event
- * never waits, and its times aren't compared: on a machine whose CPUs have different clocks, such
- * as an emulated one, they can differ by tens of milliseconds.
+ * Adds up the instances of one event for one thread. *end: index behind the last instance, then the
+ * index of the first one. The thread runs on one CPU at a time, so only one instance counts at a
+ * time. If the event never waits for a counter, the running times of all instances add up to the
+ * enabled time of each. The instance that was opened last is read first. Its enabled time is
+ * compared with the sum: the other running times, which are read later, aren't too short for that.
+ * A software event never waits, and its times aren't compared: on a machine whose CPUs have
+ * different clocks, such as an emulated one, they can differ by tens of milliseconds.
  */
 static int add_thread(const struct ps_session *session, size_t *end, struct numbers *sum)
 {
@@ -180,7 +181,8 @@ static int add_thread(const struct ps_session *session, size_t *end, struct numb
 		running_ns += numbers.running_ns;
 		sum->count += numbers.count - instances[*end - 1].base;
 	}
-	/* On CPUs without the event, the event neither counts nor waits. */
+	/* On CPUs without the event, the event neither counts nor waits, so the times can't be
+	 * compared. */
 	if (cpus < session->lists.cpu_count)
 		return PS_OK;
 	bool may_wait = session->lists.events[event].attr->event.klass != PS__EVENT_CLASS_SOFTWARE;
@@ -220,7 +222,7 @@ static int check_waited(const struct ps_session *session, size_t event, const st
 
 /* Adds up the kernel's counts of records that found no room. A pinned event that is no longer on
  * the hardware can't be read; it is left out, so that the losses of the others are still known.
- * PS_ECLOST, PS_ESYS. */
+ * Returns PS_OK, PS_ECLOST or PS_ESYS. */
 static int add_lost(const struct ps_session *session, uint64_t *lost)
 {
 	const struct ps__session_lists *lists = &session->lists;
@@ -271,7 +273,8 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		return ps__fail(PS_EINVAL, "ps_session_stats: %s",
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
-	/* The kernel's counts, too: a ring reports its last loss only with its next record. */
+	/* Asks the kernel for its counts, too: a ring reports its last loss only with its next
+	 * record. */
 	uint64_t lost = 0, full_rings = 0;
 	result = add_lost(session, &lost);
 	if (result != PS_OK)
