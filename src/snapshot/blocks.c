@@ -68,8 +68,9 @@ static void give_back(struct ps_log *log, size_t index)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* Gives back a block to which nothing was written. The last block of a file is taken again later.
- * Others are marked as empty: in a closed log a block of zeros counts as damaged. */
+/* Gives back a block to which nothing was written. The last block of a file is used again later.
+ * Any other block is marked as empty, because a block of zeros counts as damaged in a closed
+ * log. */
 static void take_back(struct ps_log *log, size_t index)
 {
 	const uint64_t empty = PS__LOG_EMPTY_MAGIC;
@@ -105,9 +106,9 @@ static int make_pages(const struct ps__log_file *file, void *memory)
 
 static int blocks_map_page(const struct ps__log_file *file, struct ps__log_page *page)
 {
-	/* Zeros are written even if the file has them already: pages that are made together cost a
-	 * fourth of pages that a mapping makes one by one. They are written from front to back: so
-	 * the header of a block of an earlier lap is cleared first. */
+	/* Writes zeros even if the file has them already. This makes all pages at once, which costs
+	 * a fourth of page faults one by one. Writes from front to back, so that the header of a
+	 * block of an earlier lap is cleared first. */
 	int result = ps__log_file_clear(file, offset_of(file, page->index), file->block_bytes);
 
 	if (result != PS_OK)

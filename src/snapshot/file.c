@@ -169,7 +169,7 @@ static int file_begin_replacing(struct ps__log_file *file, const char *path)
 	return result;
 }
 
-/* Allocates zeros, and touches each page: page faults in a call would be counted. */
+/* Allocates zeros, and touches each page: page faults in later calls would be counted. */
 static unsigned char *file_zeros(void)
 {
 	unsigned char *zeros = ps__os_calloc(1, PS__LOG_ALIGNMENT);
@@ -179,9 +179,10 @@ static unsigned char *file_zeros(void)
 	return zeros;
 }
 
-/* A file system that copies on write takes new space when a page that was written out is stored to
- * again. Without space, the store ends the program by a signal. btrfs keeps a file's data in place
- * if this flag is set while the file is empty; other file systems refuse the flag. */
+/* A file system that copies on write needs new space when the program stores again to a page that
+ * was written to the disk. If there is no space, the store ends the program by a signal. This flag
+ * makes btrfs keep a file's data in place, if it is set while the file is empty. Other file systems
+ * refuse the flag. */
 static void file_keep_in_place(int fd)
 {
 	int flags;
@@ -210,7 +211,7 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 		                      path)
 		           : file_fail(path, errno);
 	ps__file_id_of(file->fd, &file->id);
-	/* The file is empty, so nobody takes it for a log yet. */
+	/* The file is empty, so no other writer recognizes it as a log yet. */
 	file_lock(file->fd);
 	file_keep_in_place(file->fd);
 	file->path = ps__os_strdup(path);
@@ -331,7 +332,8 @@ int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t 
 	while (error == EINTR);
 	if (error == 0)
 		return PS_OK;
-	/* Cuts off what a full disk had room for, if the file ends there: no zeros may stay. */
+	/* If the file ends there, cuts off the part that a full disk had room for: no zeros may
+	 * stay. */
 	struct stat status;
 	if (fstat(file->fd, &status) == 0 && (size_t)status.st_size > offset &&
 	    (size_t)status.st_size <= offset + size_bytes && ftruncate(file->fd, (off_t)offset) < 0)

@@ -22,9 +22,10 @@
 #define PS__LOG_ALIGNMENT  ((size_t)64 * 1024)
 #define PS__LOG_MOST_BLOCK ((size_t)64 * 1024 * 1024)
 #define PS__LOG_MOST_XML   ((size_t)64 * 1024 * 1024)
-/* `records` of struct ps__log_block, `blocks` of struct ps__log_close: more may come. */
+/* Value of `records` in struct ps__log_block, and of `blocks` in struct ps__log_close, as long as
+ * more may come. */
 #define PS__LOG_OPEN UINT64_MAX
-/* The largest `lost` of a block: it would take years to lose so many records. */
+/* The largest possible `lost` of a block: to lose more records would take years. */
 #define PS__LOG_MOST_LOST (UINT64_C(1) << 48)
 
 /* The beginning of the file. The topology follows, as hwloc's XML. */
@@ -33,7 +34,7 @@ struct ps__log_header {
 	uint32_t byte_order;
 	uint32_t version;
 	uint64_t block_bytes;
-	uint64_t ring_blocks; /* number of blocks of a ring; 0: the file grew */
+	uint64_t ring_blocks; /* number of blocks of a ring; 0: no ring, the file grows */
 	uint64_t first_block; /* offset of the first block */
 	uint64_t xml_bytes;
 	uint64_t monotonic_ns; /* when the log was made, by CLOCK_MONOTONIC and CLOCK_REALTIME */
@@ -68,10 +69,10 @@ struct ps__log_block {
 #define PS__LOG_KNOWN     0x3ffffu
 
 /* The first word of a snapshot's part */
-#define PS__LOG_MARK  32 /* 16 bits from here; below them the CPU, signed */
-#define PS__LOG_PLACE 48 /* 15 bits from here */
-/* A bit of the mark: a word comes before the counts, with the part's label from bit 16 on
- * (eventset/parts.h). Without this bit the label's two marks are the same. */
+#define PS__LOG_MARK  32 /* the mark has 16 bits from here; the bits below are the CPU, signed */
+#define PS__LOG_PLACE 48 /* the place (store/recording.h) has 15 bits from here */
+/* If this bit of the mark is set, another word comes before the counts: the part's label from bit
+ * 16 on (eventset/parts.h). Without this bit the label's two marks are the same. */
 #define PS__LOG_HAS_LABEL (1ull << (PS__LOG_MARK + 14))
 #define PS__LOG_MORE      (1ull << 63) /* another part of the same snapshot follows */
 
@@ -104,8 +105,8 @@ static inline uint64_t ps__log_fold(const struct ps__log_sums *sums)
 	return mixed ^ mixed >> 32;
 }
 
-/* The sums with which the records of a block begin: a record of another block, or of an earlier lap
- * of the ring, has another checksum. */
+/* Returns the sums with which the checksum of each record of a block begins. So a record that is
+ * left from another block, or from an earlier lap of the ring, has another checksum. */
 static inline struct ps__log_sums ps__log_seed(const struct ps__log_block *block)
 {
 	return (struct ps__log_sums){block->check, block->first + 1};
@@ -120,9 +121,9 @@ static inline uint64_t ps__log_seal(struct ps__log_sums sums, uint64_t start, co
 	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
 }
 
-/* As ps__log_seal, if the first word is known only after the rest was summed. sums: of a 0 in the
- * place of the first word, and of the rest. The first sum needs the word once; the second one needs
- * it once for each word of the record. */
+/* As ps__log_seal, but for a first word that is known only after the rest was summed. sums: the
+ * sums of a 0 instead of the first word, and of the rest. Now the word is added once to the first
+ * sum, and once for each word of the record to the second sum. */
 static inline uint64_t ps__log_seal_late(struct ps__log_sums sums, uint64_t start)
 {
 	sums.plain += start;

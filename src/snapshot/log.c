@@ -16,7 +16,8 @@
 /* Space of a block for each hardware thread: when a block begins, a stream writes its counts on all
  * hardware threads that it has met. */
 #define BYTES_PER_THREAD ((size_t)1024)
-/* A larger block is taken less often; but a small ring should have at least RING_SHARE blocks. */
+/* With larger blocks a stream needs a new block less often. But a small ring should have at least
+ * RING_SHARE blocks. */
 #define LEAST_BLOCK ((size_t)256 * 1024)
 #define RING_SHARE  64
 
@@ -116,7 +117,7 @@ static void fill_header(struct ps__log_header *header, const struct ps__log_file
 	                              round_up(xml_bytes, sizeof(uint64_t)) / sizeof(uint64_t));
 }
 
-/* Writes all that comes before the blocks; reserves space, for a ring that of its blocks, too. */
+/* Reserves space, for a ring also that of its blocks. Writes all that comes before the blocks. */
 static int log_fill(struct ps__log_file *file, const struct ps_topology *topology)
 {
 	size_t xml_bytes;

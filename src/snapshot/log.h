@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the writer of logs: the file, and the blocks that streams take of it. */
+/* Inside the writer of logs: the file, and its blocks, to which streams write. */
 #ifndef PS_SNAPSHOT_LOG_H
 #define PS_SNAPSHOT_LOG_H
 
@@ -33,14 +33,15 @@ struct ps_log {
 	_Atomic size_t holders;
 	_Atomic uint64_t lost;
 	_Atomic uint64_t streams;
-	pthread_mutex_t lock; /* protects what follows */
+	pthread_mutex_t lock; /* protects next and is_used */
 	size_t next;          /* number of the block that is taken next */
 	bool *is_used;        /* for each block of a ring: true if a stream writes to it */
 };
 
 /* file.c: makes an empty file. PS_ESYS or PS_ECOUNT with a detail. */
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
-/* Called when the file is filled: replaces the older log now. PS_ESYS with a detail. */
+/* Lets the file replace the older log, if there is one. The file's header must be written. PS_ESYS
+ * with a detail. */
 int ps__log_file_complete(struct ps__log_file *file);
 /* Removes the file and closes it, because it could not be filled. */
 void ps__log_file_remove(struct ps__log_file *file);
@@ -64,7 +65,8 @@ struct ps__log_page {
 	size_t index;                /* number of the block in the file */
 };
 
-/* blocks.c: takes and maps a block, whose bytes are 0. PS_ESYS or PS_ECLOST with a detail. */
+/* blocks.c: gives the caller a block that no stream writes to, and maps it. Its bytes are 0.
+ * PS_ESYS or PS_ECLOST with a detail. */
 int ps__log_take_block(struct ps_log *log, struct ps__log_page *out);
 void ps__log_give_block(struct ps_log *log, struct ps__log_page *page);
 void ps__log_hold(struct ps_log *log);

@@ -156,7 +156,7 @@ static bool may_be_reused(const struct ps_log_reader *reader)
 }
 
 /* True if the stream's previous block was overwritten while the blocks were listed, or since then.
- * A block that is missing in the list then was not damaged. */
+ * A block that is missing in the list was overwritten then, not damaged. */
 static bool is_behind_reused(const struct ps_log_reader *reader, const struct ps__log_entry *entry)
 {
 	return reader->cursor.is_behind_reused ||
@@ -199,9 +199,10 @@ static void note_damage(struct ps_log_reader *reader)
 	reader->counted += next_of_stream(reader) ? 1 : 0;
 }
 
-/* No checksum covers `records` and `lost` of a block. So they must fit what is known: the records
- * that were read, the room behind them, and the number of the next block's first record. In a
- * stream's last block, a 0 must follow the last record. */
+/* True if `records` and `lost` of a block are possible: no checksum covers them. Compares them with
+ * the records that were read, the room behind those, and the number of the next block's first
+ * record. In a stream's last block, a 0 behind the records that were read means that no more
+ * follow. */
 static bool has_possible_end(const struct ps_log_reader *reader, const struct ps__log_entry *next)
 {
 	const struct ps__log_cursor *cursor = &reader->cursor;

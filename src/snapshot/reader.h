@@ -14,7 +14,8 @@
 
 #include <perfsage/log_reader.h>
 
-/* A CPU and the place of its history: this tells how the words of such a part are read. */
+/* A CPU and a place (store/recording.h), with a history that tells how to read the words of a part
+ * for them. */
 struct ps__log_place {
 	int cpu;
 	uint32_t place;
@@ -100,21 +101,23 @@ int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry 
                        bool *is_cut, bool *is_changed);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
 
-/* True if records at the end may be missing that nobody has counted. False after a kill. */
+/* True if records may be missing at the end, and their number isn't known. False after a kill of
+ * the writer, which loses no record. */
 bool ps__log_may_lack_end(const struct ps_log_reader *reader);
-/* True if each damaged block's records are counted as missing: a good block follows. */
+/* True if each damaged block's records are counted as missing, because a good block of the same
+ * stream follows. */
 bool ps__log_counts_damage(const struct ps_log_reader *reader);
-/* True for a ring whose blocks were all used. The overwritten blocks may have had numbers of lost
+/* True for a ring that may have overwritten blocks. Such blocks may have had numbers of lost
  * records, or may have been the only blocks of a stream. */
 bool ps__log_is_overwritten(const struct ps_log_reader *reader);
 
-/* reader_stream.c: makes a stream of a description, and takes ownership of the description.
+/* reader_stream.c: makes a stream from its description, and takes ownership of the description.
  * PS_EINVAL, without a detail, if the description is wrong; PS_ENOMEM. */
 int ps__log_source_init(struct ps__log_source *source, uint64_t number, char *description,
                         size_t size_bytes);
 void ps__log_source_clear(struct ps__log_source *source);
 /* Finds or makes an entry of the stream's list of places; returns its index. -1 if out of memory;
- * -2 if there are more than any machine has. */
+ * -2 if it would have more places than any machine. */
 ptrdiff_t ps__log_source_place(struct ps__log_source *source, const struct ps_topology *topology,
                                int cpu, uint32_t place);
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_LOOKS 4 /* at a block, until it is damaged */
+#define MOST_LOOKS 4 /* reads of a block before it counts as damaged */
 
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes)
@@ -68,8 +68,8 @@ int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry 
 	struct ps__log_block behind;
 	int result = ps__log_read_at(reader, offset, reader->buffer, reader->header.block_bytes);
 
-	/* A ring's writer clears a block from the front on: if its header is still there, the block
-	 * was read whole. */
+	/* A ring's writer clears a block from the front on: if the header is still there after the
+	 * reading, the block was read whole. */
 	if (result == PS_OK)
 		result = ps__log_read_at(reader, offset, &behind, sizeof behind);
 	if (result != PS_OK)
@@ -240,7 +240,7 @@ static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
 	return PS_OK;
 }
 
-/* Orders entries by stream and by number. A number that is there twice: by the file's order. */
+/* Orders entries by stream, then by number, then by their order in the file. */
 static int compare_entries(const void *one, const void *other)
 {
 	const struct ps__log_block *a = &((const struct ps__log_entry *)one)->block;
@@ -255,7 +255,8 @@ static int compare_entries(const void *one, const void *other)
 	return (one_index > other_index) - (one_index < other_index);
 }
 
-/* Sorts the entries. A second block of one number is a copy over another block: damaged. */
+/* Sorts the entries. If two blocks have one number, the second is a copy that overwrote another
+ * block: it counts as damaged. */
 static void sort_entries(struct ps_log_reader *reader)
 {
 	struct ps__log_entry *entries = reader->entries;
@@ -291,7 +292,7 @@ static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log
 
 	if (result != PS_OK)
 		return result;
-	/* The block isn't taken yet, or is a block of a ring that is being replaced. */
+	/* No stream has used the block yet, or a ring's writer is overwriting it. */
 	if ((block->magic == 0 && index >= reader->closed_blocks) ||
 	    block->magic == PS__LOG_EMPTY_MAGIC)
 		return PS_OK;
@@ -342,7 +343,7 @@ static enum ps_log_end reader_find_end(struct ps_log_reader *reader,
 }
 
 /* True if more records may come into each stream's last block. This is so after a kill, too. If a
- * last block is full, there may have been another block after it. */
+ * last block has ended, there may have been another block after it. */
 static bool are_last_blocks_open(const struct ps_log_reader *reader)
 {
 	for (size_t index = 0; index < reader->entry_count; index++) {
@@ -379,8 +380,8 @@ bool ps__log_counts_damage(const struct ps_log_reader *reader)
 	return gaps >= reader->damaged - reader->counted;
 }
 
-/* A block that is being overwritten is empty for a moment: so a stream whose oldest block isn't its
- * first one is a sign, too. */
+/* True, too, if a stream's oldest block isn't its first one: not all blocks need to be in use,
+ * because a block that is being overwritten is empty for a moment. */
 bool ps__log_is_overwritten(const struct ps_log_reader *reader)
 {
 	const struct ps__log_entry *entries = reader->entries;
@@ -401,7 +402,8 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 	size_t room = 0;
 	struct ps__log_close close;
 	struct stat status;
-	/* Read before the size: a closed file doesn't grow. */
+	/* The end mark is read before the size, because only a closed file doesn't grow any
+	 * more. */
 	int result = ps__log_read_at(reader, ps__log_close_offset(reader->header.xml_bytes), &close,
 	                             sizeof close);
 

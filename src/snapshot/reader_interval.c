@@ -68,9 +68,9 @@ static uint16_t interval_label(const struct ps__log_source *source, const uint64
 	return ps__label_between(from ? from[0] : 0, ps__log_part(to, index, source->width)[0]);
 }
 
-/* Returns the marks that make all parts doubtful: such a part can have counts of any other part,
- * also of another component. Unchanged parts are left out: their labels can be from before the
- * interval. */
+/* Returns the marks that make all parts doubtful. A part with such a mark can have counts of any
+ * other part, even of another component. Unchanged parts are left out: their labels can be from
+ * before the interval. */
 static uint16_t interval_find_doubt(const struct sum *sum, const struct ps__log_source *source,
                                     const struct ps__log_state *from,
                                     const struct ps__log_state *to)

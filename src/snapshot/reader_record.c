@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads one record. A record with a right checksum fits if perfsage wrote it. Nevertheless all
- * lengths are compared with the record's end, because the file may have any bytes. */
+/* Reads one record. If perfsage wrote the file, a record with a right checksum has right lengths.
+ * Nevertheless all lengths are compared with the record's end, because the file may have any
+ * bytes. */
 #include "base/error.h"
 #include "base/os.h"
 #include "snapshot/reader.h"

@@ -59,7 +59,8 @@ static bool line_parse_number(const char *text, unsigned long most, unsigned lon
 	return *end == '\0' && errno == 0 && *out <= most;
 }
 
-/* Returns the entries of a line of this kind; 0: it is unknown, and is skipped. */
+/* Returns the number of entries of a line of this kind; 0 if the kind is unknown: such lines are
+ * skipped. */
 static size_t entries_of(const char *text)
 {
 	static const struct {
@@ -75,7 +76,8 @@ static size_t entries_of(const char *text)
 	return 0;
 }
 
-/* Counts the lines of each kind before memory is allocated. False: too many. */
+/* Counts the lines of each kind before memory is allocated. False if there are too many or too
+ * few. */
 static bool count_lines(const char *text, struct counts *counts)
 {
 	for (const char *at = text; *at;) {

@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-/* Returns a part's words in memory. In a record it can have one more: PS__LOG_HAS_LABEL. */
+/* Returns the number of a part's words in memory. In a record a part can have one more
+ * (PS__LOG_HAS_LABEL). */
 static size_t part_words(const struct ps_snapshot *snapshot)
 {
 	return 1 + snapshot->width;
@@ -114,7 +115,7 @@ static size_t find_change(const struct ps__log_point *point, bool is_full, size_
 	return index;
 }
 
-/* Writes a point's changed parts: for a point that has not stayed. */
+/* Writes the changed parts of a point for which ps__log_point_has_stayed is false. */
 static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
                             bool is_full, struct pen *pen)
 {
@@ -137,8 +138,9 @@ static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_p
 	point->own_place = snapshot->opening ? stream_place_of(stream, snapshot->own) : 0;
 }
 
-/* Writes the one part of a point that has stayed. `written` isn't updated: parts only grow, so a
- * part that later equals `written` has not changed meanwhile. */
+/* Writes the one part that can have changed in a point for which ps__log_point_has_stayed is true.
+ * `written` isn't updated: parts only grow, so a part that later equals `written` has not changed
+ * meanwhile. */
 static inline void pen_put_own(const struct ps__log_point *point, struct pen *pen)
 {
 	pen_put(pen, point->snapshot->timestamp | PS__LOG_MORE);
@@ -194,7 +196,8 @@ PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent
 	start = ps__log_seal_late(pen.sums, start);
 	/* A reader of the file that is being written sees the whole record, or none. */
 	__atomic_store_n(record, start, __ATOMIC_RELEASE);
-	/* Before the record is counted: ps__log_recover compares the counts. */
+	/* `changed` is cleared before the record is counted: ps__log_recover compares the
+	 * counts. */
 	atomic_signal_fence(memory_order_seq_cst);
 	stream->changed = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -272,7 +275,7 @@ static int stream_next_block(struct ps_log_stream *stream)
 	return PS_OK;
 }
 
-/* Signals are blocked until the stream has the page: a jump in between would lose it. */
+/* Signals are blocked until the stream has the page: a jump in between would lose the page. */
 int ps__log_next_block(struct ps_log_stream *stream)
 {
 	struct ps__held held;
@@ -283,7 +286,7 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	return result;
 }
 
-/* The next records need another block, because a record number is left out. */
+/* Ends the block, because the numbers of its records must have no gap. */
 int ps__log_lose(struct ps_log_stream *stream, int code)
 {
 	struct ps__held held;
@@ -338,9 +341,9 @@ static inline bool block_is_open(const struct ps_log_stream *stream)
 	return stream->page.block && stream->page.block->records == PS__LOG_OPEN;
 }
 
-/* A handler jumped out of a call. If the first word of the record that was being written is stored,
- * the record is valid, and its points and fields aren't new any more. What is noted as written may
- * be wrong. */
+/* Called after a handler jumped out of a call. If the first word of the record that was being
+ * written is stored, the record is valid, and its points and fields aren't new any more. `written`
+ * of its points may be wrong. */
 void ps__log_recover(struct ps_log_stream *stream)
 {
 	const struct ps__log_block *block = stream->page.block;

@@ -178,7 +178,7 @@ static inline void prefetch_record(const struct ps_log_stream *stream)
 		__builtin_prefetch((const void *)(at + line * CACHE_LINE_BYTES), 1);
 }
 
-/* After a jump out of a handler in this call, the point is unknown, not half taken. */
+/* If a handler jumps out of this call, the point is unknown afterwards, not half taken. */
 static int stream_take(struct ps_log_stream *stream, unsigned number)
 {
 	struct ps__log_point *point = &stream->points[number];
@@ -251,7 +251,7 @@ static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
 	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
 }
 
-/* After a jump out of a handler in this call, the field is unknown, not half set. */
+/* If a handler jumps out of this call, the field is unknown afterwards, not half set. */
 static int set_words(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
                      size_t count)
 {
@@ -350,7 +350,8 @@ void ps_log_stream_destroy(struct ps_log_stream *stream)
 		return;
 	ps__signals_hold(&held);
 	if (ps__fork_is_same(stream->log->generation)) {
-		/* No call follows one that was left by a jump: so its record is counted here. */
+		/* If a jump left the last call, no later call repairs the stream: so its record is
+		 * counted here. */
 		if (stream->busy)
 			ps__log_recover(stream);
 		ps__log_end_block(stream);

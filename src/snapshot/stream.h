@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside a stream: the next record, and what a reader knows from the records before. */
+/* Inside a stream: the next record, and the counts that a reader knows from earlier records. */
 #ifndef PS_SNAPSHOT_STREAM_H
 #define PS_SNAPSHOT_STREAM_H
 
@@ -14,11 +14,13 @@ struct ps__fast_path;
 
 struct ps__log_point {
 	struct ps_snapshot *snapshot;
-	/* The parts of the last record, in the same order; the snapshot's `opening` then */
+	/* The parts of the last record, in the snapshot's order, and the snapshot's `opening` at
+	 * that time */
 	uint64_t *written;
 	size_t written_count, written_room;
 	uint64_t written_opening;
-	/* The task's part in the last record: its index; its first word, without the mark */
+	/* The part of the task's hardware thread in the last record: its index, and its first word
+	 * without the mark */
 	size_t own;
 	uint64_t own_place;
 };
@@ -65,7 +67,8 @@ struct ps__log_next {
 	uint64_t *at;
 	uint64_t *end; /* end of the page; NULL: there is none */
 	/* A usual record has one part of each point, and isn't the first of the block. There is
-	 * room for one if `at` is before this. NULL: the next record isn't a usual one */
+	 * room for a usual record if `at` is before this. NULL: the next record isn't a usual
+	 * one */
 	const uint64_t *usual_until;
 	uint64_t moved;     /* mask of points that have not stayed: the record isn't a usual one */
 	size_t usual_words; /* the most words of a usual record */
@@ -76,7 +79,7 @@ struct ps_log_stream {
 	struct ps_log *log;
 	struct {
 		struct ps_eventset *set;
-		struct ps__fast_path *fast; /* the set's */
+		struct ps__fast_path *fast; /* the set's fast path */
 		uint64_t of;                /* `of` of the set's snapshots */
 	} source;
 	uint64_t number; /* number of the stream in the file */
@@ -100,20 +103,20 @@ struct ps_log_stream {
 	volatile uintptr_t busy; /* not 0 while a call is under way: base/stack.h */
 };
 
-/* describe.c: makes the lines of doc/log-format.md, with NULs up to a multiple of 8 bytes.
- * PS_ENOMEM. */
+/* describe.c: makes a stream's description: lines as in doc/log-format.md, then NULs up to a
+ * multiple of 8 bytes. PS_ENOMEM. */
 int ps__log_describe_type(const struct ps__recording *recording, const struct ps_log_type *type,
                           char **out, size_t *size_bytes);
 /* Checks the names and numbers of a type. PS_OK, or PS_EINVAL with a detail. */
 int ps__log_check_type(const struct ps_log_type *type);
 
-/* stream.c: makes a stream whose points are filled by a room above, not by ps_log_take. The set was
- * started; the type was checked by ps__log_check_type. The stream takes a block when a record is
- * written. PS_EBUF, PS_ENOMEM. */
+/* stream.c: makes a stream. A higher layer fills the stream's points by ps__log_fill_point, not by
+ * ps_log_take. The set must be started, and ps__log_check_type must have accepted the type. The
+ * stream gets a block when its first record is written. PS_EBUF, PS_ENOMEM. */
 int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
                         const struct ps_log_type *type);
-/* Returns the snapshot of a point of the next record of such a stream, with a number of parts, all
- * 0. NULL if out of memory. */
+/* Makes room for a point of the next record, and returns the point's snapshot. It has this number
+ * of parts, which are all 0. NULL if out of memory. */
 struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned point, size_t parts);
 
 /* record.c: counts a record that can't be written, and returns the code. */
@@ -127,8 +130,8 @@ void ps__log_end_block(struct ps_log_stream *stream);
 /* record.c: repairs a stream after a jump out of a call: counts the written records anew. */
 void ps__log_recover(struct ps_log_stream *stream) __attribute__((cold));
 
-/* record.c: called at the beginning of each call that changes the next record. PS_EINVAL or
- * PS_ECNFLCT with a detail. */
+/* record.c: the slow path of ps__log_enter, with which each call begins that changes the next
+ * record. PS_EINVAL or PS_ECNFLCT with a detail. */
 int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr_t stack)
     __attribute__((cold));
 static inline int ps__log_enter(struct ps_log_stream *stream, const char *call)
