@@ -182,7 +182,7 @@ static double compute_whole(enum ps__formula_kind kind, double left, double righ
 	case PS__FORMULA_OR:
 		return (double)(one | other);
 	default:
-		/* -1 apart: C can't divide the least number by -1. */
+		/* A divisor of -1 is handled apart: C can't divide the least number by -1. */
 		if (other == 0)
 			return (double)NAN;
 		return other == -1 ? 0 : (double)(one % other);

@@ -30,7 +30,7 @@ enum ps__formula_kind {
 
 struct ps__formula_node {
 	enum ps__formula_kind kind;
-	uint32_t operands[3]; /* indices of nodes; of a name: its number */
+	uint32_t operands[3]; /* indices of nodes; for a name: its index in names */
 	uint32_t above;       /* index of the operation whose left operand this node is */
 	double number;
 };
@@ -44,8 +44,8 @@ struct ps_formula {
 	uint32_t root;
 	char **names;
 	size_t name_count, name_room;
-	unsigned depth; /* number of parentheses and choices that are open at once */
-	size_t steps;   /* number of steps of an evaluation, at most */
+	unsigned depth; /* largest number of parentheses and choices that are open at once */
+	size_t steps;   /* largest number of steps of an evaluation */
 };
 
 /* The most steps of a formula that contains other formulas. */
@@ -68,7 +68,7 @@ size_t ps__formula_add_name(struct ps_formula *formula, const char *name);
 /* Replaces a name by another formula. PS_OK; PS_ENOMEM; PS_ECOUNT without a detail: the whole
  * formula is too deep or has too many steps. */
 int ps__formula_insert(struct ps_formula *formula, size_t name, const struct ps_formula *other);
-/* True if a name is still looked up. */
+/* True if the formula still has a name, which an evaluation may look up. */
 bool ps__formula_uses(const struct ps_formula *formula, size_t name);
 /* Replaces a name by a number. */
 void ps__formula_set_number(struct ps_formula *formula, size_t name, double number);
@@ -83,12 +83,12 @@ double ps__formula_machine_number(const struct ps__formula_machine *machine, con
 /* Returns the frequency of the time stamp counter, or of Arm's counter; NaN if neither the kernel
  * nor the processor tells it. */
 double ps__formula_tick_hz(void);
-/* Returns the factor from an event's count to the number that perf gives to formulas. */
+/* Returns the factor that turns an event's count into the unit that perf's formulas use. */
 double ps__formula_factor(const char *event);
 
 /* The question in a name such as "has_event(cycles)". */
 struct ps__formula_question {
-	bool is_count;   /* source_count(): the number of counters whose sum the event is */
+	bool is_count;   /* source_count(): how many counters the event adds up */
 	char event[512]; /* "" if it is longer: no event has such a name */
 };
 bool ps__formula_asks(const char *name, struct ps__formula_question *out);

@@ -76,7 +76,8 @@ static double machine_keep(struct machine_kept *kept, double (*find)(void))
 {
 	if (!atomic_load_explicit(&kept->is_found, memory_order_acquire)) {
 		atomic_store_explicit(&kept->number, find(), memory_order_relaxed);
-		/* Pairs with the acquire above: a thread that sees it sees the number. */
+		/* Pairs with the acquire above: a thread that sees is_found also sees the
+		 * number. */
 		atomic_store_explicit(&kept->is_found, true, memory_order_release);
 	}
 	return atomic_load_explicit(&kept->number, memory_order_relaxed);

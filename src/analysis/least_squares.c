@@ -75,8 +75,9 @@ static double length_of(const double *vector, size_t count)
 	return largest * sqrt(sum);
 }
 
-/* Reflects the columns from `column` on, so that this column is 0 below its diagonal. The vector of
- * the reflection is stored in its place, from the diagonal on. Returns the diagonal. */
+/* Reflects the columns from `column` on, so that this column is 0 below its diagonal. From the
+ * diagonal on, the column then holds the vector of the reflection. Returns the new number on the
+ * diagonal. */
 static double squares_reflect(double *columns, size_t rows, size_t column, size_t count)
 {
 	double *own = columns + column * rows + column;
@@ -247,8 +248,8 @@ static double slope_of(const struct ps__least_squares *system, size_t column)
 	                   system->unknowns);
 }
 
-/* Moves the reached values towards the solution, as far as no value falls below 0. The unknown that
- * reaches 0 is no longer free. False if the solution itself was reached. */
+/* Moves the reached values towards the solution, but only so far that no value falls below 0. The
+ * unknown that reaches 0 is no longer free. False if the solution itself was reached. */
 static bool step_back(struct ps__least_squares *system, const bool *may_fall)
 {
 	double fraction = 1;

@@ -28,8 +28,8 @@ struct ps__least_squares {
 	size_t rank;
 	double condition;
 	double unexplained; /* the sum of squares that the solution doesn't explain */
-	/* For the solver: rotated and turns are matrices; part is what the solution leaves of the
-	 * right side; reached has the values so far of a solution that has none below 0 */
+	/* Used by the solver. rotated and turns are matrices. part is the right side minus what the
+	 * solution explains. reached has the present values of the non-negative solution */
 	double *rotated, *turns, *part, *reached;
 };
 
@@ -38,14 +38,14 @@ int ps__least_squares_init(struct ps__least_squares *system, size_t unknowns);
 void ps__least_squares_clear(struct ps__least_squares *system);
 
 /* Reduces `rows` equations; there are at least as many rows as unknowns. columns: rows * (unknowns
- * + 1) numbers, the last column is the right side; they are overwritten. The numbers of the right
- * side are finite. */
+ * + 1) numbers, the last column is the right side, whose numbers must be finite. The array is
+ * overwritten. */
 void ps__least_squares_reduce(struct ps__least_squares *system, double *columns, size_t rows);
 
 /* Solves for the unknowns that are free. */
 void ps__least_squares_solve(struct ps__least_squares *system);
 
-/* Solves so that no value is below 0. Exception: unknowns for which may_fall is true. */
+/* Solves so that no value is below 0, except those of unknowns for which may_fall is true. */
 void ps__least_squares_solve_non_negative(struct ps__least_squares *system, const bool *may_fall);
 
 #endif

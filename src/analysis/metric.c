@@ -175,7 +175,8 @@ static int metric_sum_all(const struct ps_component *component, const struct ps_
 	return PS_OK;
 }
 
-/* Sets the scales, and what is counted, from the first recording that has all operands. */
+/* Sets the scales, and whether CPUs were counted, from the first recording that has all
+ * operands. */
 static void metric_set_scales(const struct ps_topology *topology, const struct ps__metric_ask *ask,
                               struct ps__metric_values *values)
 {

@@ -27,7 +27,8 @@ struct ps__metric_operand {
 	/* List that ends with NULL: the first name that was counted is used */
 	const char *names[PS__METRIC_MOST_NAMES + 1];
 	bool is_whole; /* use the sum of the whole Machine for each component */
-	/* The symbol has a line in the file: it stands for the event in the unit that is shown */
+	/* The file declares the symbol: the event is in the unit that is shown, not in perf's
+	 * unit */
 	bool has_line;
 	/* A time of the run that is used together with counted events. It can be of another event
 	 * set, because it is stored when the run is over. */
@@ -48,7 +49,7 @@ struct ps__metric {
 	struct ps_formula *tree;
 	struct ps__metric_operand *operands;
 	size_t count;
-	/* The operand whose modifiers are the metric's; not a time, if there is another operand */
+	/* The operand that gives the metric its modifiers: a time only if all operands are times */
 	size_t lead;
 	size_t whole; /* the operand that is of the whole Machine; PS__METRIC_NO_WHOLE: none */
 };
@@ -81,8 +82,8 @@ const char *ps__metric_heading_unit(const struct ps__metric *metric);
 
 /* PS_OK, or PS_ENOEVNT: there is no such metric; the detail lists the metrics. */
 int ps__metric_find(const char *name, struct ps__metric_ask *out);
-/* Changes ask to the metric's first formula whose events were counted: in a topology, or in a set.
- * ask stays as it is if there is none. */
+/* Changes ask to the metric's first formula whose events were counted in a topology, or are in a
+ * set. If there is none, ask stays as it is. operands: as of ps__metric_find_events. */
 void ps__metric_choose(struct ps__metric_ask *ask, const struct ps_topology *topology);
 bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_eventset *set,
                               size_t *operands);
@@ -91,9 +92,8 @@ bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_events
 struct ps__metric_places {
 	ptrdiff_t at[PS__METRIC_MOST_OPERANDS];
 };
-/* False if the recording didn't count all operands. Times of the run aren't required; a missing one
- * has the place -1. False also if only some operands are supported: the counts of these are left
- * out. */
+/* Finds the column of each operand. False if the recording lacks one, or if only some of these
+ * events are supported. Times of the run aren't looked for: their place is -1. */
 bool ps__metric_find_columns(const struct ps__recording *recording,
                              const struct ps__metric_ask *ask, struct ps__metric_places *out);
 /* Returns the modifiers of a column with one of the operand's names, or ""; else NULL. */
@@ -108,7 +108,7 @@ bool ps__metric_is_time(const char *event);
  * in a recording that didn't count all operands. */
 struct ps__selector ps__metric_operand(const struct ps__metric_ask *ask, size_t operand);
 
-/* Gives the index of each operand's event; a share has one twice. False if the set lacks one. */
+/* Writes the index of each operand's event to operands. False if the set lacks an event. */
 bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
                             size_t *operands);
 
@@ -128,7 +128,7 @@ struct ps__metric_values {
 	double scales[PS__METRIC_MOST_OPERANDS];
 	struct ps__formula_machine machine;
 };
-/* Sets the sum of an operand. scale: that of its event. */
+/* Sets the sum of an operand. scale: the scale of its event. */
 void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
                     size_t operand, const struct ps_value *sum, double scale);
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* If the formula names the event itself, not a symbol of the file, it has perf's unit. */
+/* If the formula names the event itself, not a symbol of the file, the sum gets perf's unit. */
 void ps__metric_put(struct ps__metric_values *values, const struct ps__metric_ask *ask,
                     size_t operand, const struct ps_value *sum, double scale)
 {

@@ -31,7 +31,7 @@ struct reader {
 	unsigned number;          /* number of the line */
 	struct ps__metric metric; /* the metric whose formulas are being read; name NULL: none */
 	struct ps__metric_entry
-	    *last; /* the formula that was read last; NULL: none of this metric */
+	    *last; /* the metric's formula that was read last; NULL: none was read yet */
 	bool needs_formula;
 	unsigned head; /* number of the line with "metric" or "or" */
 	struct ps__metric_symbols symbols;

@@ -42,7 +42,7 @@ struct ps__metric_entry {
 	_Atomic(struct ps__metric_entry *) next; /* next in the list of all metrics */
 	struct ps__metric_entry *next_in_file;
 	struct ps__metric_file *file;
-	/* It is another formula of the metric before it, and isn't in the list */
+	/* True for a metric's second and later formulas, which aren't in the list */
 	bool is_other_formula;
 	/* A later metric has the same name. Readers may see both while a file is added. */
 	atomic_bool is_replaced;
@@ -104,8 +104,8 @@ struct ps__metric_text {
 extern const struct ps__metric_text ps__metric_texts[] __attribute__((visibility("hidden")));
 extern const size_t ps__metric_text_count __attribute__((visibility("hidden")));
 
-/* metric_events.c: adds all events of the metric's first formula that can be counted. If it fails,
- * the set is as before. */
+/* metric_events.c: tries the metric's formulas one after the other, and adds all events of the
+ * first one that can be counted. After a failure the set is as before. */
 int ps__metric_add_events(struct ps_eventset *set, const struct ps__metric_ask *ask);
 /* True if the metric, or any metric, has a group of that name; case is ignored. */
 bool ps__metric_is_in(const struct ps__metric *metric, const char *group);

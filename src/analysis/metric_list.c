@@ -9,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* An entry is filled before a releasing store; pairs with the acquiring loads of readers. */
+/* Each entry is filled before a releasing store adds it to the list. The store pairs with the
+ * acquiring loads of readers. */
 static _Atomic(struct ps__metric_entry *) first_entry;
 
 /* The built-in files, newest first. They stay until the process ends. Leak checkers find them here;
@@ -55,8 +56,8 @@ static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 	return first;
 }
 
-/* Marks the entries from here on, up to the file's own, whose names the file has: they are
- * replaced. */
+/* Marks entries as replaced if the file has their names, too. Looks at the entries from `entry` on,
+ * up to the file's own entries. */
 static void mark_replaced(struct ps__metric_entry *entry, const struct ps__metric_file *file)
 {
 	for (; entry && entry->file != file; entry = entry_after(entry)) {
@@ -101,7 +102,7 @@ static void destroy_entries(struct ps__metric_entry *entry)
 }
 
 /* Takes no lock: otherwise a child of fork() could wait for a thread that doesn't exist in it. If
- * two threads come here at once, one of them has read the metrics in vain. */
+ * two threads come here at once, both read the metrics, and one of them frees its own. */
 int ps__metric_load_builtin(void)
 {
 	struct ps__metric_entry head = {.file = NULL}, *last = &head, *none = NULL;

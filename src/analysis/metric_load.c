@@ -66,8 +66,8 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
-/* Reads a file that is open. *text belongs to the caller in any case. A pipe can be read only once:
- * if the usual room is too small, the rest is read into more room. */
+/* Reads a file that is open. The caller frees *text, also after a failure. A pipe can be read only
+ * once: so if the usual room is too small, reads the rest into a larger copy. */
 static ssize_t load_read_on(int fd, char **text)
 {
 	char *usual = *text;
@@ -88,7 +88,7 @@ static ssize_t load_read_on(int fd, char **text)
 	                                                         : length + (ssize_t)USUAL_BYTES;
 }
 
-/* Reads a file. Returns the length, or -errno. *text belongs to the caller in any case. */
+/* Reads a file. Returns the length, or -errno. The caller frees *text, also after a failure. */
 static ssize_t load_read_text(const char *path, char **text)
 {
 	*text = ps__os_calloc(USUAL_BYTES, 1);
@@ -242,9 +242,9 @@ static void load_listed(const char *list, struct ps__failure *failure)
 	}
 }
 
-/* False if the program runs with another user's rights: it must not read files for its caller,
- * because error messages quote them. File capabilities are
- * allowed, except those with which a program may open any file. */
+/* False if the program runs with another user's rights: then its caller's environment must not
+ * choose files, because error messages quote them. File capabilities are allowed, except those with
+ * which a program may open any file. */
 static bool load_may_follow_environment(void)
 {
 	char status[PS__PROC_STATUS_BYTES];
@@ -253,7 +253,8 @@ static bool load_may_follow_environment(void)
 		return true;
 	if (getuid() != geteuid() || getgid() != getegid() || !ps__proc_status_read(status))
 		return false;
-	/* Without the line, all capabilities are assumed: there may have been no room for it. */
+	/* If the line is missing, all capabilities are assumed: the buffer may be too small for
+	 * it. */
 	unsigned long long held = ps__proc_status_number(status, "CapEff", 16, ULLONG_MAX);
 	return !(held >> CAP_DAC_OVERRIDE & 1) && !(held >> CAP_DAC_READ_SEARCH & 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a metric of its formula: finds the names in it that are events, and the events' names. */
+/* Makes a metric from its formula: finds which names in the formula are events, and what the events
+ * are called. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
 #include "event/event.h"
@@ -99,8 +100,9 @@ static const struct ps__metric *find_metric(const struct ps__metric_file *file, 
 	return entry ? &entry->metric : NULL;
 }
 
-/* Returns the formula of another metric that is for the same machines as the next formula of the
- * metric whose first formula is `first`. */
+/* Returns the formula of `metric` that has the same number as the formula that is being made, or
+ * the last one if there are fewer. first: the first formula of the metric that is being made; NULL
+ * if it has none yet. */
 static const struct ps__metric *formula_beside(const struct ps__metric *metric,
                                                const struct ps__metric *first)
 {
@@ -140,7 +142,7 @@ static bool is_run_time(const struct ps__metric *metric, size_t operand)
 }
 
 /* Finds the operand whose modifiers are the metric's: the first event that isn't a time; otherwise
- * the first one with a counter. */
+ * the first one that isn't a time of the run. */
 static void find_lead(struct ps__metric *metric)
 {
 	while (metric->lead < metric->count &&
@@ -155,8 +157,8 @@ static void find_lead(struct ps__metric *metric)
 	metric->lead = 0;
 }
 
-/* Marks the times of the run. They are those of the whole Machine: the count of each component is
- * divided by the same time. */
+/* Marks the times of the run. The metric uses the time of the whole Machine, so that the count of
+ * each component is divided by the same time. */
 static void find_run_times(struct ps__metric *metric)
 {
 	for (size_t operand = 0; operand < metric->count; operand++) {

@@ -11,7 +11,8 @@ bool ps__metric_is_time(const char *event)
 	return strstr(event, "-clock") != NULL || ps__run_time_is(event);
 }
 
-/* The names of a recording or of a set, by number; NULL beyond the last. */
+/* Where names are looked for: in a recording's columns or in a set's events. The other one is
+ * NULL. */
 struct names {
 	const struct ps__recording *recording;
 	const struct ps_eventset *set;

@@ -25,7 +25,8 @@ static double beta_coefficient(double a, double b, double x, unsigned step)
 	return -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1));
 }
 
-/* Returns that fraction, by Lentz's method. It converges fast for x < (a + 1) / (a + b + 2). */
+/* Returns the fraction of these coefficients, by Lentz's method. It converges fast for x < (a + 1)
+ * / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
 {
 	double numerator = 1, denominator = 0, fraction = 1, change = 0;

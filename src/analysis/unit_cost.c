@@ -115,7 +115,8 @@ static int check_costs(const double *costs, size_t count)
 	return PS_OK;
 }
 
-/* Returns PS_PARTIAL; the detail names undetermined unknowns, as many as have room. */
+/* Returns PS_OK if all unknowns are determined; otherwise PS_PARTIAL, with a detail that names
+ * those that aren't, as many as have room. */
 static int name_undetermined(const struct measurements *from, const bool *is_determined)
 {
 	char names[512] = "";
