@@ -127,8 +127,8 @@ static double machine_smt_on(const struct ps_component *root)
 	return isnan(cores) ? cores : machine_count(root, PS_COMPONENT_THREAD) > cores;
 }
 
-/* 1 if everything that runs on a core is counted. 0 for counts of tasks. NaN for the count of a CPU
- * if cores have several hardware threads: the others may be counted or not. */
+/* Returns 1 if everything that runs on a core is counted; 0 for counts of tasks. NaN for counts of
+ * CPUs if cores have several hardware threads: it isn't known whether all of these are counted. */
 static double machine_core_wide(const struct ps__formula_machine *machine)
 {
 	if (!machine->counts_cpus)

@@ -155,8 +155,9 @@ static int metric_sum_operand(const struct ps_component *component,
 	    operand == ask->metric->whole ? component->topology->root : component, &selector, out);
 }
 
-/* Computes all sums, and again if a set has made a reading meanwhile: so they are of the same
- * readings, unless a set makes readings faster than they can be added up. */
+/* Computes all sums. If a set has made a reading meanwhile, computes them again, so that all are of
+ * the same readings. Stops after 8 tries: a set may make readings faster than they can be added
+ * up. */
 static int metric_sum_all(const struct ps_component *component, const struct ps__metric_ask *ask,
                           struct ps_value *sums)
 {

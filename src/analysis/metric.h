@@ -13,7 +13,7 @@
 #include <perfsage/formula.h>
 #include <perfsage/metric.h>
 
-/* A metric's name and the modifiers of an event, whose name has up to 511
+/* Room for the name of a metric or event, with modifiers. An event's name has up to 511
  * characters. */
 #define PS__METRIC_NAME_BYTES 640
 

@@ -32,8 +32,8 @@ static const struct ps__metric *find_namesake(const struct ps__metric *metric, c
 	return entry ? &entry->metric : NULL;
 }
 
-/* Adds an operand by the first of its names that can be counted. If none can be counted, the error
- * is that of the first name. */
+/* Adds an operand by the first of its names that can be counted. If none can be counted, returns
+ * the error of the first name. */
 static int events_add_operand(struct ps_eventset *set, const struct ps__metric_ask *ask,
                               size_t operand)
 {

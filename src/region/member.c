@@ -369,7 +369,8 @@ void ps__member_thread_ends(void *argument)
 
 	if (!ps__fork_is_same(member->profile->generation))
 		return;
-	/* A mark in a signal handler is refused from now on: it would use what is being freed. */
+	/* From now on a mark in a signal handler is refused: it would use memory that is being
+	 * freed. */
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks up what was counted in paths. */
+/* Returns the counts and the visits of paths. */
 #include "base/error.h"
 #include "region/paths.h"
 #include "region/profile.h"

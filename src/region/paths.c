@@ -176,7 +176,7 @@ static int paths_make_room_for_values(const struct ps__node *node)
 }
 
 /* Makes the paths, parts and sums for a thread's nodes. The thread may make more nodes and cells
- * meanwhile: they have no path, part or sum, and are left for later. */
+ * meanwhile: these have no path, part or sum, and are skipped this time. */
 static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
 {
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {

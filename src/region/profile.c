@@ -165,7 +165,8 @@ void ps_profile_destroy(struct ps_profile *profile)
 	if (!is_own)
 		pthread_mutex_init(&profile->lock, NULL);
 	struct ps__member *member = is_own ? ps__member_find(profile) : NULL;
-	/* A mark in a signal handler is refused from now on: it would use what is being freed. */
+	/* From now on a mark in a signal handler is refused: it would use memory that is being
+	 * freed. */
 	bool was_inside = ps__own.is_inside;
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;

@@ -155,7 +155,7 @@ struct ps_profile {
 	size_t region_room; /* a power of two */
 	/* Stops hearing marks; NULL: it never heard any */
 	void (*unlisten)(struct ps_profile *profile);
-	/* The name whose numbers tell visits apart; NULL: none */
+	/* The name under which a visit's number is given (group.c); NULL: visits have no numbers */
 	_Atomic(struct ps_region *) group;
 	_Atomic uint64_t faults[PS__FAULTS];
 	double budget;   /* the fraction of the time that visits may cost; 0: no limit */
@@ -314,7 +314,7 @@ static inline struct ps__node *ps__member_innermost(const struct ps__member *mem
 	return member->depth ? member->levels[member->depth - 1].node : member->root;
 }
 
-/* Returns the node that counts are added to: that of the innermost counted region, or the root. */
+/* Returns the node to which counts are added: the innermost counted region's node, or the root. */
 static inline struct ps__node *ps__member_counted(const struct ps__member *member)
 {
 	return member->seen ? member->levels[member->seen - 1].node : member->root;

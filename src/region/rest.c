@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the counts of another thread since its last boundary: the kernel's totals minus the counts
- * of the thread's nodes. They belong to the innermost counted region of the thread, if the thread
- * makes no boundary meanwhile. Otherwise they are left for its next boundary.
+ * of the thread's nodes. These counts belong to the innermost counted region of the thread, if the
+ * thread makes no boundary meanwhile. Otherwise they aren't added: the thread's boundaries add them
+ * to its nodes.
  */
 #include "region/rest.h"
 
@@ -65,7 +66,7 @@ static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
 }
 
 /* True if the thread has made a boundary since rest_begin. All earlier loads are acquiring, so they
- * come before those of rest_look. */
+ * come before the loads of rest_look. */
 static bool rest_has_gone_on(const struct ps__member *member, uint64_t begun)
 {
 	uint64_t sequences;

@@ -105,7 +105,7 @@ static void blame_consider(struct search *search, enum ps_attr_field field, int 
 	}
 }
 
-/* True if another field stands for this one, because both share a word. */
+/* True if the search skips a field, mostly because another field of the same word is checked. */
 static bool is_alias(const union ps__attr *words, enum ps_attr_field field)
 {
 	bool is_breakpoint = words->attr.type == PERF_TYPE_BREAKPOINT;

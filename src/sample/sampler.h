@@ -75,7 +75,8 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 int ps__sampler_check_fields(const struct ps_attr *attr);
 /* Refuses a probe with path= or func=, for an event that tasks inherit. */
 int ps__sampler_check_probe(const struct ps_attr *attr);
-/* Returns the PMU's type for a kind of cores: that of the CPU, or the first one. */
+/* Returns the type of the event's PMU for the CPU's kind of cores, or of its first PMU if cpu is
+ * -1. 0 if the event has no variants for kinds of cores. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
 struct ps__target ps__sampler_target(const struct ps_sampler *sampler);
 /* Returns what a parser must know of an event that was opened with these words. */

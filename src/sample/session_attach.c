@@ -22,7 +22,7 @@
 /* After this time in the list, a thread has its FORK record, unless its creator lost the CPU. That
  * case is found later, and reported (session_fork.c). */
 #define MAKING_NS 10000000u
-#define SHARE     2 /* divides the limit of descriptors: the rest is the program's */
+#define SHARE     2 /* a session takes at most 1/SHARE of the descriptor limit */
 
 /* Context of a walk over the list of threads. */
 struct listing {

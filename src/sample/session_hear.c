@@ -105,7 +105,7 @@ static uint64_t find_period(const struct ps_session *session, size_t event,
 }
 
 /* Parses a record, and finds the event that wrote it. False: the record is counted as unassigned or
- * damaged, and given to nobody. */
+ * damaged, and the listener doesn't hear it. */
 static bool hear_parse(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                        size_t size_bytes, size_t *event, struct ps_record *record)
 {

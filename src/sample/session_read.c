@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* The kernel wakes the reader when a leader's ring fills. The rings are read in these intervals in
- * any case: records should not get old, and events without descriptors wake nobody. */
+/* The kernel wakes the reader when a leader's ring fills. The rings are also read in these
+ * intervals: records should not get old, and events without descriptors don't wake the reader. */
 #define LONGEST_POLL_MS 100
 #define CLOSED_POLL_MS  10
 

@@ -51,8 +51,8 @@ int ps__session_take_stop(const struct ps_session *session, short revents)
 	const struct ps__session_stop *stop = &session->stop;
 	char byte;
 
-	/* Another file of the program might never wake the reader. POLLHUP: the other end is
-	 * closed. */
+	/* If a descriptor is another file of the program now, it might never wake the reader.
+	 * POLLHUP: the other end is closed. */
 	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0) || !is_own(stop, 1))
 		return ps__session_fail_closed();
 	if (!revents)

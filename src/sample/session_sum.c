@@ -221,8 +221,8 @@ static int check_waited(const struct ps_session *session, size_t event, const st
 }
 
 /* Adds up the kernel's counts of records that found no room. A pinned event that is no longer on
- * the hardware can't be read; it is left out, so that the losses of the others are still known.
- * Returns PS_OK, PS_ECLOST or PS_ESYS. */
+ * the hardware can't be read. Such an event is left out, so that the losses of the others are still
+ * known. Returns PS_OK, PS_ECLOST or PS_ESYS. */
 static int add_lost(const struct ps_session *session, uint64_t *lost)
 {
 	const struct ps__session_lists *lists = &session->lists;

@@ -282,7 +282,7 @@ int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_
 	return PS_OK;
 }
 
-/* Uses few calls: file systems give larger pieces of memory to what is written at once. */
+/* Uses few calls, because file systems allocate larger pieces of memory for larger writes. */
 int ps__log_file_clear(const struct ps__log_file *file, size_t offset, size_t size_bytes)
 {
 	struct iovec pieces[MOST_PIECES];

@@ -77,7 +77,8 @@ struct ps__log_block {
 #define PS__LOG_MORE      (1ull << 63) /* another part of the same snapshot follows */
 
 /* Two sums: the sum of the words, and the sum of all values that the first sum has had. Words that
- * are all 0, or that stood there before, have another checksum in all but one of 2^32 cases. */
+ * are all 0, or that are left from an earlier record, have another checksum, except in one of 2^32
+ * cases. */
 struct ps__log_sums {
 	uint64_t plain, weighted;
 };

@@ -147,7 +147,7 @@ static inline void pen_put_own(const struct ps__log_point *point, struct pen *pe
 	pen_put_part(pen, point->snapshot, point->own, point->own_place);
 }
 
-/* What a record has: one part of each point, the changed parts, or all parts. */
+/* The parts that a record has of each point: one part, the changed parts, or all parts. */
 enum extent {
 	USUAL,
 	CHANGES,

@@ -25,7 +25,7 @@ struct ps__log_point {
 	uint64_t own_place;
 };
 
-/* True if only the part of the task's hardware thread can differ from what was written. It stays
+/* True if only the part of the task's hardware thread can differ from `written`. The result stays
  * true until the point is taken again. */
 static inline bool ps__log_point_has_stayed(const struct ps__log_point *point)
 {
