@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group for a command. It sets no limits: the kernel counts the command's tasks on each
- * CPU by their group.
+ * A control group for a command. It limits nothing. It exists so that the kernel counts the tasks
+ * of the group, and no others, on each CPU.
  */
 #include "tools/cgroup.h"
 
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define PREFIX      "perfsage-" /* followed by perfsage's pid */
-#define MOST_TRIES  200         /* a task that ends stays in its group for a short time */
+#define MOST_TRIES  200         /* an ending task stays in its group for a short time */
 #define RETRY_NS    1000000
 #define MOST_BYTES  65536
 #define FOLDER_MODE 0755
@@ -132,8 +132,8 @@ int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t 
 	return -1;
 }
 
-/* Moves the group's tasks to perfsage's own group, where they would have been without --cgroup or a
- * group of their own. */
+/* Moves the group's tasks to the group that perfsage itself is in. They would have run there if no
+ * group had been made for the command. */
 static void cgroup_send_home(const struct tool_cgroup *cgroup)
 {
 	char *path = tool_file_path(cgroup->folder, "cgroup.procs");

@@ -11,8 +11,8 @@ enum tool_status {
 	TOOL_FAILED = 125, /* perfsage failed: wrong options, no permission, unknown event */
 	TOOL_NOT_EXECUTABLE = 126, /* the command was found but can't be run */
 	TOOL_NOT_FOUND = 127,
-	/* Plus the number of the signal that ended the command. No command can return such a
-	 * status. perfsage then ends by the same signal. */
+	/* If a signal ended the command: this number plus the signal's number. No command can
+	 * return such a status. perfsage then ends by the same signal. */
 	TOOL_BY_SIGNAL = 256
 };
 

@@ -30,8 +30,8 @@ static int file_complain(const struct tool_file *file, int error)
 	return -1;
 }
 
-/* Returns the number of bytes that a pipe takes without blocking after poll reported room: all that
- * it holds, if it is empty. */
+/* Returns the number of bytes that can be written without blocking after poll reported room. For an
+ * empty pipe this is the size of the pipe. */
 static size_t file_room(const struct tool_file *file)
 {
 	int left = 0;
@@ -47,13 +47,14 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 {
 	size_t done = 0;
 
-	/* A failed write isn't repeated: it might block. */
+	/* Don't write again after a failure: the write might block. */
 	while (done < size && !file->error) {
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {
 			file->error = EINTR;
 			break;
 		}
-		/* The room is asked for each time: the reader may have made more. */
+		/* Ask for the room before each write, because the reader may have emptied the pipe
+		 * meanwhile. */
 		size_t room = file->at_once ? file_room(file) : size - done;
 		ssize_t put =
 		    write(file->fd, bytes + done, room < size - done ? room : size - done);
@@ -63,8 +64,9 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 	}
 }
 
-/* Returns the length of the heading to skip: rows continue below the file's last heading if it is
- * the same. A heading without a line end is unfinished, so it doesn't count. */
+/* Returns the length of the heading at the beginning of the new text if the file's last heading is
+ * the same, so that the rows continue below the old ones; else 0. An old heading without a line end
+ * is unfinished, so it doesn't count. */
 static size_t file_skip_heading(struct tool_file *file)
 {
 	size_t length = file->heading ? strlen(file->heading) : 0;
@@ -94,7 +96,7 @@ int tool_file_flush(struct tool_file *file)
 	return file->error ? -1 : 0;
 }
 
-/* Closes the stream, and the descriptor if it is the file's own. Returns -1 with errno. */
+/* Closes the stream, and the descriptor if tool_file opened it. Returns -1 with errno. */
 static int file_close(struct tool_file *file)
 {
 	bool is_own = !file->is_given && file->part.fd < 0;
@@ -159,8 +161,8 @@ static int file_given_descriptor(const char *name)
 	return -1;
 }
 
-/* True if the file is replaced at the end. A link in /proc leads to an open file, whose path may
- * lead elsewhere. */
+/* True if a part replaces the file at the end. False for a link in /proc: the link leads to an open
+ * file, but the path that it shows may belong to another file. */
 static bool file_is_replaced(const char *name, bool exists, const struct stat *what)
 {
 	if (exists && !S_ISREG(what->st_mode))
@@ -202,8 +204,8 @@ static int file_open(struct tool_file *file)
 		return file_complain(file, EISDIR);
 	if (file_is_replaced(name, exists, &what))
 		return file_open_part(file);
-	/* Blocks until a FIFO has a reader. The FIFO is opened only once: closing it would end its
-	 * reader. */
+	/* Opening a FIFO blocks until the FIFO has a reader. It is opened only once, because
+	 * closing it would end the reader. */
 	file->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC | (file->appends ? O_APPEND : 0));
 	if (file->fd < 0)
 		return file_complain(file, errno);

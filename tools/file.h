@@ -32,11 +32,11 @@ struct tool_part {
 
 /*
  * Creates the part for the file `named`. The target must be a regular file that may be written, or
- * not exist. Returns -1 after a complaint; another perfsage that is writing the file is an error,
- * too. Removes the part of a killed run.
+ * not exist. Removes the part of a killed run. Returns -1 after a complaint, also if another
+ * perfsage is writing the file.
  */
 int tool_part_create(struct tool_part *part, const char *named);
-/* Frees everything. Removes the file unless it was renamed or is_kept. */
+/* Frees everything. Removes the part's file, unless it was renamed or is_kept is true. */
 void tool_part_destroy(struct tool_part *part, bool is_kept);
 
 /* Copies the target into the part. Returns -1 after a complaint. */
@@ -56,8 +56,8 @@ int tool_part_finish(struct tool_part *part);
 /* Returns "FOLDER/NAME", to be freed with ps__os_free; NULL with errno. */
 char *tool_file_path(const char *folder, const char *name);
 
-/* Replaces *file by the file name that the pattern of an option stands for. It is freed with
- * ps__os_free. Returns -1 after a complaint. */
+/* Frees *file, and sets it to the file name that the pattern of an option stands for, which the
+ * caller frees with ps__os_free. On failure sets it to NULL and returns -1 after a complaint. */
 int tool_file_take_name(char **file, const char *option, const char *pattern);
 
 /* file.c: an output file. */
@@ -79,8 +79,8 @@ struct tool_file {
 	bool has_heading; /* the text to append begins with a CSV heading */
 	char *heading;    /* last CSV heading in the old file; NULL: none, or already compared */
 	bool is_given;    /* the descriptor was inherited and stays open */
-	/* The file isn't emptied before it is written: a pipe, an inherited descriptor, a part, or
-	 * a file that is appended to */
+	/* True if the file isn't emptied before it is written. These are pipes, inherited
+	 * descriptors, parts, and files that are appended to */
 	bool keeps_its_end;
 	struct tool_part part; /* for a regular file; else part.fd is -1 */
 };

@@ -48,7 +48,7 @@ static int heat_write_xml(struct ps_component *root, FILE *stream, const struct 
 	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
 }
 
-/* A picture for lstopo to draw. For a trial its output is discarded. */
+/* A picture for lstopo to draw. In a trial, lstopo's messages are discarded. */
 struct drawing {
 	const char *input, *input_format;
 	const char *format;
@@ -149,7 +149,8 @@ static void heat_remove_temporary(const char *path)
 	tool_ending_keep(path);
 }
 
-/* Draws a tiny tree, because lstopo's formats depend on how it was built. */
+/* Draws a tiny tree to find out whether lstopo can draw this format. This depends on how lstopo was
+ * built. */
 static int heat_try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	char trial[PATH_BYTES];
@@ -232,8 +233,8 @@ void tool_heat_close(struct tool_heat *heat)
 	tool_file_discard(&heat->file);
 }
 
-/* Removes the units in viewBox='0 0 656px 394px', which lstopo writes without cairo. SVG allows
- * none there, and some programs then show nothing. */
+/* Removes the units in viewBox='0 0 656px 394px', which lstopo writes without cairo. SVG allows no
+ * units there, and some programs show nothing if there are any. */
 static void heat_fix_view_box(const char *path)
 {
 	char head[512];

@@ -20,12 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More stack than execvp takes for a path. */
+/* More stack than execvp uses for a path. */
 #define WARM_BYTES 16384
 
-/* A control group also counts what the child does before its exec. So the pages that this needs are
- * touched now, by calls without effect. Returns a byte of the stack, so that the compiler keeps the
- * array. */
+/* Touches the memory pages that the child needs until its exec, by calls without effect. Otherwise
+ * a control group would count the page faults of these pages as the command's. Returns a byte of
+ * the stack, so that the compiler keeps the array. */
 static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
 {
 	volatile char stack[WARM_BYTES];
@@ -43,14 +43,14 @@ static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
 	return stack[0];
 }
 
-/* Tells the parent 0 when the child begins to wait, or else the errno of its exec. */
+/* Sends the parent 0 when the child begins to wait, or the errno if its exec failed. */
 static void launch_tell(int parent, int error)
 {
 	while (write(parent, &error, sizeof error) < 0 && errno == EINTR)
 		;
 }
 
-/* Returns false if the other process ended without a message. */
+/* Receives a message. Returns false if the other process ended without sending one. */
 static bool launch_hear(int other, void *out, size_t bytes)
 {
 	ssize_t got;
@@ -86,7 +86,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	int go[2];
 	int failure[2];
 
-	/* Before the pipes are made, because the witness must not inherit their ends. */
+	/* Create the witness before the pipes, so that it doesn't inherit their ends. */
 	tool_witness_create(&watcher->witness);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return launch_complain_pipe(), -1;

@@ -252,7 +252,8 @@ static void list_show_heading(struct view *view)
 	               view->screen.width);
 }
 
-/* Shows the events that can be counted, or the others. Returns how many. */
+/* Shows the events that can be counted (is_countable), or those that can't. Returns the number of
+ * events that were shown. */
 static size_t list_show_half(const struct list *list, bool is_countable, size_t above,
                              struct view *view)
 {
@@ -379,7 +380,7 @@ static int list_show(struct list *list, bool is_json)
 	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
 	if (list->count == 0)
 		status = list_complain_of_none(list);
-	/* Else the user would believe that there are no tracepoints. */
+	/* Otherwise the user would believe that there are no tracepoints. */
 	if (!list->has_tracepoints)
 		ps_diagnose(NULL, list_complain_of_tracepoints, NULL);
 clear_list:

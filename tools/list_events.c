@@ -16,8 +16,9 @@
 
 #define EVENT "EVENT" /* stands for the event's name in a reason */
 
-/* Opening and closing a tracepoint takes the kernel about 60 ms, because it waits for all CPUs
- * (RCU), and there are thousands. A refused one takes no time, and doesn't count here. */
+/* Most tracepoints that are opened. Opening and closing one takes the kernel about 60 ms, because
+ * it waits for all CPUs (RCU), and there are thousands. A tracepoint that the kernel refuses takes
+ * no time, so it isn't counted here. */
 #define MOST_TRACEPOINTS 8
 
 static bool list_events_has_word(const struct ps_event_info *info, const char *word)
@@ -207,7 +208,7 @@ static int list_events_probe(struct list *list, struct list_event *event, struct
 static int list_events_probe_all(struct list *list)
 {
 	struct ps_eventset *set;
-	size_t tracepoints = 0; /* number of those that could be opened */
+	size_t tracepoints = 0; /* number of tracepoints that could be opened */
 	int result = 0;
 
 	if (ps_eventset_create(&set) != PS_OK)

@@ -106,7 +106,8 @@ static void metrics_clear(struct lines *lines)
 	ps__os_free(lines->list);
 }
 
-/* Returns the columns for a text of each line, including the heading ("" for none). */
+/* Returns the width of a column: of its widest text (`of` gives the text of a line) or its heading,
+ * plus a gap. Texts of 24 columns or more are ignored. heading: "" for none. */
 static int metrics_columns(const struct lines *lines, const char *(*of)(const struct line *line),
                            const char *heading)
 {

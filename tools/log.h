@@ -63,7 +63,7 @@ struct tool_log_view {
 	uint32_t taken_before; /* the points that were taken for the previous record */
 	unsigned from, to;
 	ptrdiff_t group;
-	unsigned *conditions; /* the field of each condition */
+	unsigned *conditions; /* for each condition: number of its field */
 	ptrdiff_t *events;    /* for each of the log's events: index in the stream, or -1 if the
 	                       * stream lacks it */
 	unsigned *work;

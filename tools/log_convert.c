@@ -139,7 +139,8 @@ static void convert_add_counts(struct convert *convert)
 	    (struct ps__trace_argument){.name = "attribution", .kind = PS__TRACE_TEXT, .text = how};
 }
 
-/* Returns 1; 0 if there is nothing on the component; -1 after a complaint. */
+/* Reads the counts between two points. Returns 1; 0 if there are no counts of the component; -1
+ * after a complaint. */
 static int convert_read_counts(struct convert *convert, unsigned from, unsigned to,
                                struct ps_component *component)
 {
@@ -159,7 +160,7 @@ static int convert_read_counts(struct convert *convert, unsigned from, unsigned 
 	return 1;
 }
 
-/* True if a counter ran, or counted without times. */
+/* True if a counter ran, or has a count although its times are unknown. */
 static bool convert_has_counts(const struct convert *convert)
 {
 	for (size_t event = 0; event < convert->log->events.count; event++) {
@@ -237,7 +238,7 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 
 	if (found < 0)
 		return -1;
-	/* The task was elsewhere during the record. */
+	/* Skip this track: the task didn't run on the hardware thread during the record. */
 	if (component_of(branch) && (!found || !convert_has_counts(convert)))
 		return 0;
 	convert->argument_count = convert->field_count;
@@ -327,8 +328,8 @@ static void complain_left_out(const struct convert *convert)
 		              convert->overlapping);
 }
 
-/* Puts all records into the trace. If all are lost, fails, because an empty trace would look like
- * that of an empty log. Returns -1 after a complaint. */
+/* Puts all records into the trace. If all records are lost, this is a failure, because an empty
+ * trace would look like the trace of an empty log. Returns -1 after a complaint. */
 static int convert_put_records(struct convert *convert)
 {
 	struct tool_log *log = convert->log;

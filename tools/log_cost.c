@@ -28,7 +28,7 @@ struct rows {
 	size_t columns;
 	size_t unknown;       /* number of intervals whose work or cost is unknown */
 	struct ps__look look; /* notation of the cost */
-	/* How the counts are known together; its value isn't used */
+	/* Weakest status and attribution of all counts; its number isn't used */
 	struct ps_value weakest;
 	size_t merged;
 	struct ps__known known;
@@ -53,8 +53,8 @@ static bool read_work(const struct tool_log *log, double *out)
 	return true;
 }
 
-/* Notes how a value is known: a cost is known as well as the weakest count. The values are left
- * out, because their sum may exceed 64 bits although no cost does. */
+/* Merges a value's status and attribution into rows->weakest, because a cost is only as certain as
+ * the weakest count. Leaves out the numbers: their sum may exceed 64 bits although no cost does. */
 static void rows_note(struct rows *rows, const struct ps_value *value)
 {
 	const struct ps_value how = {
@@ -77,7 +77,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	                        (rows->count + 1) * rows->columns, &rows->work_room) ||
 	    !PS__VECTOR_GROW(&rows->cost, rows->count, &rows->cost_room))
 		return tool_complain_memory("the intervals of the log");
-	/* A lower bound is no measurement. */
+	/* A lower bound can't be used as a measured cost. */
 	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
 	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
 		rows->unknown++;
@@ -88,7 +88,8 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	return 0;
 }
 
-/* Adds the names: the library knows columns of work only by their numbers. */
+/* Complains about the columns of work. Adds their names, because the library knows the columns only
+ * by number. */
 static void complain_work(const struct tool_log *log, const char *detail)
 {
 	struct ps__buffer names = {0};

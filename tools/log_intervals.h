@@ -34,9 +34,8 @@ struct interval_output {
 	struct ps__grid grid;
 	size_t at; /* index of the grid's next row */
 	struct interval_place *places;
-	/* Numbers of groups, and of components of each, that are shown; the largest number of
-	 * components left out in any group
-	 */
+	/* Numbers of groups that are shown, and of components that are shown of each group; largest
+	 * number of components that are left out of a group */
 	size_t most_groups, most_components, left_out;
 	struct ps__json json;
 };

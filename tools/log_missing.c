@@ -88,7 +88,7 @@ void tool_log_complain_missing(const struct tool_log *log)
 		              path);
 }
 
-/* NULL: the log was written by an older perfsage, which doesn't note it. */
+/* Returns how the log ends; NULL if an older perfsage wrote the log, which didn't note this. */
 static const char *missing_end(const struct tool_log *log)
 {
 	static const char *const ends[] = {

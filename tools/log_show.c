@@ -25,7 +25,7 @@ struct show {
 	uint64_t records, rows; /* rows: most records that are printed; 0: all */
 };
 
-/* Adds the lines of a stream or record, wrapped, and empties them. */
+/* Adds the line of a stream or record to the text, wrapped, and empties `line`. */
 static void put_folded(struct show *show, struct ps__buffer *line)
 {
 	struct ps__wrap wrap = {.indent = TEXT_INDENT,

@@ -16,7 +16,7 @@
 /* A field with more values than this is a measure, not a kind of work: --where can select ranges of
  * it. */
 #define MOST_GROUPS 10000
-#define PLACES      32768u /* a power of two; most places stay empty */
+#define PLACES      32768u /* size of the hash table: a power of two; most slots stay empty */
 
 int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
 {
@@ -115,7 +115,7 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	           : (tool_complain("the machine of the log has no component of that type"), -1);
 }
 
-/* Returns the group's place in the hash table, or the place where it belongs. */
+/* Returns the group's slot in the hash table, or the free slot where the group belongs. */
 static uint32_t *groups_find_place(const struct tool_log_groups *all, const char *text, bool is_set)
 {
 	uint64_t hash = ps__hash_of(text);

@@ -26,7 +26,7 @@ struct tool_log_statistics {
 	size_t bins[1 + TOOL_LOG_BINS];
 };
 
-/* Returns -1 after a complaint. */
+/* Adds the value of an interval. Returns -1 after a complaint. */
 int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value);
 /* Computes the statistics; sorts the numbers, of which there must be at least one. */
 void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out);

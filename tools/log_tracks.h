@@ -7,8 +7,8 @@
 #include "output/trace.h"
 #include "tools/log.h"
 
-/* Kinds of counters of an event, by how a value is known: estimates get another counter than
- * counts. */
+/* Number of kinds of counters of an event. The kind depends on the value's status and attribution,
+ * so that an estimate has another counter than a count. */
 #define TOOL_COUNTER_KINDS 9
 
 /* A stream's counts, in total or on one hardware thread. */
@@ -41,8 +41,8 @@ void tool_tracks_create(struct tool_tracks *tracks, const struct tool_log *log,
                         struct ps__trace *trace);
 void tool_tracks_clear(struct tool_tracks *tracks);
 
-/* Returns the stream's tracks, with a branch for each hardware thread up to the reader's record.
- * NULL after a complaint. */
+/* Returns the stream's tracks. They have a branch for each hardware thread that occurred in the
+ * records up to the reader's current one. NULL after a complaint. */
 struct tool_stream_tracks *tool_tracks_of(struct tool_tracks *tracks, size_t stream);
 
 /* Returns the branch's track of slices. */

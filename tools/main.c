@@ -193,8 +193,8 @@ static int main_finish(int status)
 	return status == TOOL_OK ? failed : status;
 }
 
-/* Ends perfsage by the signal that ended the command: only then does a shell end a loop after
- * Ctrl-C. Writes no core file, because the command has written its own. */
+/* Ends perfsage by the signal that ended the command, because a shell ends a loop after Ctrl-C only
+ * then. Writes no core file, because the command has written its own. */
 static int main_end_by(int signal)
 {
 	sigset_t one;

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* Returns the first '}' after which the list ends or continues, or modifiers come, because names
- * may contain others; if there is none, the last '}', or NULL. */
+/* Returns the end of a group: the first '}' that is followed by a comma, by modifiers, or by the
+ * end of the list. Other '}' belong to names. If there is no such '}', returns the last one; NULL
+ * if there is none. */
 static const char *group_find_end(const char *text)
 {
 	for (const char *end = strchr(text, '}'); end; end = strchr(end + 1, '}')) {

@@ -50,7 +50,8 @@ static void form_create(struct form *form, const struct tool_usage *usage)
 	/* '+': options end at the first word. ':': a missing argument is reported as ':'. */
 	*form = (struct form){.shorts = "+:h"};
 	form_add(form, usage->options, usage->option_count, required_argument);
-	/* An optional argument, so that they are refused with or without one. */
+	/* Give foreign options an optional argument, so that they are refused with or without
+	 * one. */
 	form_add(form, usage->foreign, usage->foreign_count, optional_argument);
 	form->longs[form->count] =
 	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
@@ -86,7 +87,7 @@ static int options_complain_unknown_long(const struct tool_usage *usage, const c
 	for (size_t index = 0; index < usage->option_count; index++) {
 		const char *name = usage->options[index].name;
 		size_t distance = ps__distance(word, name);
-		/* A prefix of several options is nearer to any of them than other words are. */
+		/* A word that begins several options is nearer to them than to any other option. */
 		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;
 		if (distance < shortest) {

@@ -69,14 +69,15 @@ struct tool_names {
 };
 
 /*
- * Adds the names of a list separated by commas; commas within pmu/.../ don't separate, and blanks
- * around names are ignored. A pattern of tracepoints ("sched:*", as in a shell) adds all that
- * match, sorted by name, or itself if none does. Names in braces are a group in perf's notation;
- * modifiers after it apply to each name. Returns -1 after a complaint if a name is empty, a group
- * is malformed, or memory runs out.
+ * Adds the names of a list separated by commas. Commas within pmu/.../ don't separate, and blanks
+ * around names are ignored. A pattern of tracepoints ("sched:*", as in a shell) adds all
+ * tracepoints that match, sorted by name; if none matches, the pattern itself. Names in braces are
+ * a group in perf's notation; modifiers after the group apply to each of its names. Returns -1
+ * after a complaint if a name is empty, a group is malformed, or memory runs out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
-/* Add one name unchanged; or all names of a list in which commas always separate. */
+/* Adds one name unchanged. tool_names_split adds all names of a list in which every comma
+ * separates. */
 int tool_names_append(struct tool_names *names, const char *name);
 int tool_names_split(struct tool_names *names, const char *list);
 /* True if the name contains '*', '?' or '['. */

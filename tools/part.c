@@ -62,8 +62,8 @@ static bool part_has_no_locks(int error)
 	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
 
-/* Removes the file of a killed run. A running one holds a lock on it. Returns 0, or -1 after a
- * complaint. */
+/* Removes the part that a killed run left. Fails if a run that still runs holds a lock on the part.
+ * Returns 0, or -1 after a complaint. */
 static int part_clear_stale(const char *path, const char *named)
 {
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -72,7 +72,7 @@ static int part_clear_stale(const char *path, const char *named)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : part_complain_in_way(named, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		/* If it was renamed or removed meanwhile, path is another file. */
+		/* If the part was renamed or removed meanwhile, path no longer leads to it. */
 		if (part_is_same(fd, path))
 			unlink(path);
 	} else {
@@ -98,7 +98,8 @@ static int part_create_locked(const char *path, const char *named, mode_t mode)
 		}
 		bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
 		int error = errno;
-		/* Before it was locked, another run may have removed it as a killed run's file. */
+		/* Another run may have removed the new file before it was locked, as a killed
+		 * run's. */
 		if ((is_locked || part_has_no_locks(error)) && part_is_same(fd, path))
 			return fd;
 		close(fd);

@@ -38,8 +38,9 @@ struct place_intent {
 	struct tool_places places; /* for OpenMP's threads */
 };
 
-/* Reads the environment that the program will inherit. Errors in variables are kept in them.
- * PS_ENOMEM, or PS_ESYS if the mask is unknown; the caller clears intent in either case. */
+/* Reads the environment that the program will inherit. A variable with an error keeps the error.
+ * Returns PS_ENOMEM, or PS_ESYS if the mask is unknown. The caller clears intent, also after a
+ * failure. */
 int place_intent_create(struct place_intent *intent, const struct ps_component *root);
 void place_intent_clear(struct place_intent *intent);
 

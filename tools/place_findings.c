@@ -11,7 +11,7 @@
 
 #define MOST_SENTENCES 8
 #define MOST_NAMES     4
-/* Shorter times, also in relation to the run, may be the kernel's own work, and aren't reported. */
+/* Shorter times of sharing (also relative to the run) aren't reported: they may be the kernel's. */
 #define LEAST_NS    1000000u
 #define LEAST_SHARE 1000
 /* Tasks with less than this fraction of the shared time aren't named. */
@@ -170,7 +170,7 @@ static void say_finding(const struct place_run *run, const struct place_finding 
 	ps__buffer_add(out, ".");
 }
 
-/* True if a task ran on a CPU that isn't in the tree. It is unknown who shared it. */
+/* True if a task ran on a CPU that isn't in the tree. It is unknown which tasks shared that CPU. */
 static bool has_unknown_thread(const struct place_run *run)
 {
 	const struct ps_thread *unknown = ps_topology_unknown_thread(run->topology);

@@ -17,7 +17,7 @@
 struct recorder {
 	struct place_run *run;
 	struct ps_session *session;
-	struct ps_listener slices; /* gets all records, too */
+	struct ps_listener slices; /* the listener of slices; gets all records from recorder_hear */
 	size_t records;            /* number since the last tick */
 	int result;                /* the first failure of reading masks */
 };
@@ -37,7 +37,7 @@ static void recorder_hear(void *context, const struct ps_session_record *heard)
 
 	recorder->records++;
 	hear(slices->context, heard);
-	/* If memory ran out, earlier records are still shown, and the rest is unknown. */
+	/* Masks of tasks are useless once memory for the records has run out. */
 	if (recorder->result == PS_OK && !tool_slices_is_full(recorder->run->slices))
 		recorder->result = place_masks_hear(&recorder->run->masks, heard->record);
 }

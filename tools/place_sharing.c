@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds what was shared while others were idle: makes the sweep's spots, entries and events from
- * segments, and findings from their clocks. */
+/* Finds what was shared while others were idle. Makes the sweep's spots, entries and events from
+ * segments, and makes findings from the clocks of spots and entries. */
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* At the same time ends come before begins, so that a task that changes its place is never at
- * both. */
+/* Sorts by time. Of events at the same time, ends come before begins, so that a task that moves is
+ * never at two spots. */
 static int compare_events(const void *one, const void *other)
 {
 	const struct place_event *a = one, *b = other;
@@ -168,7 +168,8 @@ static int add_part(struct place_part **parts, size_t *count, size_t *room, stru
 	return PS_OK;
 }
 
-/* entry: index of the spot's first entry. *next gets the index of the next spot's first entry. */
+/* Adds a finding for the spot of entry `entry`, the spot's first one, if the spot was shared. *next
+ * gets the index of the next spot's first entry. */
 static int add_finding(struct place_sums *sums, const struct place_sweep *sweep, size_t entry,
                        size_t *next)
 {

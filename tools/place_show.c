@@ -29,13 +29,13 @@ static const struct widths usual = {23, 13, 16}, narrow = {13, 10, 10};
 #define WIDE      80
 #define MOST_MORE 40 /* extra columns for the CPUs on a wide terminal */
 
-/* A line: tasks that are alike. */
+/* A line of the table, for tasks that are alike. */
 struct row {
 	size_t first, count;
 	uint64_t most_ns, moves, leaves;
-	struct tool_cpus ran; /* the CPUs where any of them ran */
-	bool has_changed;     /* the mask of at least one changed */
-	bool has_several;     /* their masks differ */
+	struct tool_cpus ran; /* the CPUs where any of the tasks ran */
+	bool has_changed;     /* the mask of at least one task changed */
+	bool has_several;     /* the tasks' masks differ */
 };
 
 /* Adds a cell of fixed width: cuts longer text and pads shorter text. */
@@ -92,7 +92,7 @@ static void show_intent(const struct place_run *run, size_t width, struct ps__bu
 	ps__buffer_clear(&line);
 }
 
-/* True if both run under the same mask, or each is bound to one hardware thread. */
+/* True if both tasks run under the same mask, or each is bound to one hardware thread. */
 static bool masks_are_alike(const struct tool_cpus *one, const struct tool_cpus *other)
 {
 	if (!one || !other)
@@ -202,8 +202,8 @@ static void show_row(const struct place_run *run, const struct row *row,
 	ps__buffer_clear(&cell);
 }
 
-/* Shows a line for the tasks that are like the first one and have no line yet; for the first one
- * only if they are few. */
+/* Shows one line for the first task and all tasks that are like it and have no line yet. If these
+ * are fewer than LEAST_ALIKE, shows a line for the first task only. */
 static void show_alike(const struct place_run *run, bool shows_all, bool *is_shown, size_t first,
                        const struct widths *widths, struct ps__buffer *out)
 {

@@ -37,8 +37,8 @@ static int spans_add(struct spans *spans, const struct tool_span *span, int cpu)
 	return PS_OK;
 }
 
-/* Adds the spans in which a task ran or was preempted. A preempted task waits on its last CPU. For
- * a new task this is unknown. */
+/* Adds the spans in which a task ran or was preempted. A preempted task waits on the CPU where it
+ * ran last. A new task has no such CPU, so its wait isn't added. */
 static int spans_visit(const struct tool_span *span, void *context)
 {
 	struct spans *spans = context;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A time in which a task ran on a CPU; or, if waits, was preempted there and could have run. */
+/* A time in which a task ran on a CPU. If waits: it was preempted there and could have run. */
 struct place_span {
 	size_t task;
 	uint64_t begin_ns, end_ns;
@@ -49,9 +49,8 @@ struct place_task {
 	uint64_t wait_ns;
 	uint64_t moves;  /* migrations to another hardware thread */
 	uint64_t leaves; /* moves that left the NUMA node */
-	/* While another one was idle: time on a hardware thread shared with others; on a shared
-	 * core
-	 */
+	/* Time on a hardware thread, and on a core, that the task shared while another one was
+	 * idle */
 	uint64_t shared_thread_ns, shared_core_ns;
 	size_t first_share, share_count; /* sorted, longest time first */
 };

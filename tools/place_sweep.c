@@ -26,7 +26,7 @@ static uint64_t watched_clock(const struct place_sweep *sweep)
 	return sweep->watched ? spot_clock(sweep, sweep->watched) : 0;
 }
 
-/* Brings the spot's clocks up to now; called before a change. */
+/* Brings the spot's clocks up to now. Called before the spot's numbers of tasks change. */
 static void spot_settle(struct place_sweep *sweep, struct place_spot *spot)
 {
 	uint64_t watched_ns = watched_clock(sweep);
@@ -39,7 +39,7 @@ static void spot_settle(struct place_sweep *sweep, struct place_spot *spot)
 	spot->since_ns = spot->is_core ? sweep->core_clock_ns : sweep->thread_clock_ns;
 }
 
-/* Restarts the spot's clocks; called after a change. */
+/* Restarts the spot's clocks. Called after the spot's numbers of tasks have changed. */
 static void spot_resume(struct place_sweep *sweep, struct place_spot *spot)
 {
 	if (!spot_is_idle(spot))

@@ -3,10 +3,10 @@
  * Finds sharing while others are idle: one sweep over all segments, in the order of time, for
  * place_sharing.c.
  *
- * The begin or end of a segment changes one hardware thread and its core; the others aren't
- * visited. Clocks replace the visits. Two clocks of the sweep advance while any hardware thread, or
- * any core, is idle. A spot's clock advances with them while the spot is shared. An entry of a task
- * advances with its spot's clock while the task is there.
+ * The begin or end of a segment changes one hardware thread and its core. The others need not be
+ * visited, because clocks tell their times. The sweep has two clocks: one advances while any
+ * hardware thread is idle, one while any core is. A spot's clock advances with one of them while
+ * the spot is shared. A task's time at a spot advances with the spot's clock.
  *
  * In a hole it is unknown who runs on the CPU, so it is neither idle nor shared. A preempted task
  * may also have run on that CPU. So while any hole is open, no wait is certain, and no hardware

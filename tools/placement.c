@@ -198,7 +198,7 @@ static int parse_resource(struct parser *parser, struct tool_cpus *place,
 	return result;
 }
 
-/* Parses a place in braces. An exclusion applies to the whole place, wherever it is in it. */
+/* Parses a place in braces. An exclusion applies to the whole place, also to CPUs before it. */
 static int parse_braces(struct parser *parser, struct tool_cpus *place)
 {
 	struct tool_cpus excluded = {0};
@@ -243,7 +243,7 @@ static int add_interval(struct parser *parser, const struct tool_cpus *place,
 	return result;
 }
 
-/* Parses an item of the list: a place, with an interval or an exclusion. */
+/* Parses an item of the list: a place that an interval or an exclusion may belong to. */
 static int parse_places(struct parser *parser)
 {
 	bool is_excluded = parse_sign(parser, '!');
@@ -287,7 +287,8 @@ static int parse_list(struct parser *parser)
 	return result;
 }
 
-/* For each abstract name: a function that returns the component which is one place. */
+/* Each abstract name has a function that finds the component of a hardware thread which is a place
+ * of this name. */
 static const struct ps_component *place_find_thread(const struct ps_component *thread)
 {
 	return thread;

@@ -19,8 +19,8 @@ struct tool_cpus {
 	size_t count, room;
 };
 
-/* Functions that return int leave the set unchanged if they fail, by PS_ENOMEM unless said
- * otherwise. */
+/* Functions that return int leave the set unchanged if they fail. They fail only by PS_ENOMEM,
+ * unless the comment names another error. */
 int tool_cpus_add(struct tool_cpus *cpus, int cpu);
 int tool_cpus_copy(struct tool_cpus *cpus, const struct tool_cpus *other);
 /* Gets the CPUs that a task may run on now. PS_ESYS if the task has ended. */
@@ -60,8 +60,8 @@ int tool_places_parse_gomp(struct tool_places *out, const char *text,
 void tool_places_clear(struct tool_places *places);
 /* Returns the index of the place with exactly these CPUs; SIZE_MAX if there is none. */
 size_t tool_places_find(const struct tool_places *places, const struct tool_cpus *cpus);
-/* Adds "{0-3} {4-7}". If that takes more than so many columns, only the first and the last
- * places. */
+/* Adds "{0-3} {4-7}". If all places take more than `columns` columns, adds only the first and the
+ * last ones. */
 void tool_places_show(const struct tool_places *places, size_t columns, struct ps__buffer *out);
 
 /* For the two parsers: adds a place with those of its CPUs that are allowed; adds nothing if none

@@ -55,7 +55,8 @@ enum look {
 	UNKNOWN
 };
 
-/* A process runs on after its first thread has ended if it has other threads. */
+/* Reads a process's state. A process with other threads runs on after its first thread has
+ * ended. */
 static enum look processes_read(const char *pid, struct tool_process *out)
 {
 	char path[300], text[1024];

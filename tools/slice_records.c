@@ -125,7 +125,8 @@ size_t tool_slice_records_name(struct tool_slice_records *records, const char *n
 	return records->name_count++;
 }
 
-/* Returns the time of the stream's next record, or of its tail, which begins at the last record. */
+/* Returns the time of the stream's next record; at the end, of the last record, where the tail
+ * begins. */
 static uint64_t next_ns(const struct tool_stream *stream)
 {
 	return stream->next < stream->count ? record_at(stream, stream->next)->time_ns
@@ -161,7 +162,7 @@ static void slice_sink(struct tool_slice_records *records, size_t at)
 	}
 }
 
-/* Returns the time of the first record after an exit that may mean another task on the CPU. */
+/* Returns the time of the first record after the exit that may show another task on the CPU. */
 static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 {
 	for (size_t i = exit + 1; i < stream->count; i++) {
@@ -173,17 +174,17 @@ static uint64_t find_next_ns(const struct tool_stream *stream, size_t exit)
 	return UINT64_MAX;
 }
 
-/* True if a read may be of the task with this tid. When an ended task leaves its CPU, it may have
- * no tid any more. */
+/* True if the read may belong to the task with this tid. When an ended task leaves its CPU, the
+ * kernel may no longer know its tid. */
 static bool may_be_of(const struct tool_slice_record *read, uint32_t tid)
 {
 	return read->tid == tid || read->tid == 0 || read->tid == TOOL_TID_ON_CPU;
 }
 
 /*
- * A task that ended leaves its CPU after its EXIT record. So the reads of the first switch after
- * that record are moved before it. A CPU's reads of one switch are adjacent. Returns the index of
- * the first read after them.
+ * Moves the reads of an ended task's last switch before its EXIT record, because the task leaves
+ * its CPU only after that record. These are the reads of the first switch after the record; a CPU's
+ * reads of one switch are adjacent. Returns the index of the first read after them.
  */
 static size_t give_reads_to_ended(struct tool_stream *reads, size_t first,
                                   const struct tool_slice_record *ended, uint64_t next_ns)
@@ -289,7 +290,7 @@ static void slice_hear_switch(void *context, const struct ps_session_record *hea
 	tool_slice_records_add(context, &record);
 }
 
-/* The record has the time when the new task was created, and its creator's CPU. */
+/* The FORK record has the time when the new task was created, and the CPU of its creator. */
 static void slice_hear_fork(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_FORK);

@@ -91,7 +91,7 @@ static void settle_first(struct tool_task *task, uint64_t time_ns)
 	                                                    : TOOL_SPAN_WAITING;
 }
 
-/* The task was off until now. */
+/* Ends the task's span, in which the task was off until now. Holes in it become unknown. */
 static void span_be_off(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	struct tool_task_now *now = &task->now;
@@ -114,8 +114,8 @@ static void span_be_off(struct tool_slices *slices, struct tool_task *task, uint
 	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
 }
 
-/* Another task is on the CPU where this one was: a record of it is missing without a hole. It is
- * unknown how long it was there. */
+/* Makes the task unknown since its last record. A record shows another task on the CPU where this
+ * task was. So a record of this task is missing without a hole, and it is unknown when it left. */
 static void span_doubt(struct tool_slices *slices, struct tool_task *task)
 {
 	if (task->has_exited || task->now.kind != TOOL_SPAN_ON)
@@ -136,8 +136,8 @@ static void span_begin_on(struct tool_slices *slices, struct tool_task *task, in
 	tool_hole_note_on(slices, cpu, task);
 }
 
-/* A counter may have shown the task inside an earlier hole that still continues: it is unknown from
- * that time on. */
+/* If a counter showed the task inside an earlier hole that still continues, the task is unknown
+ * from the time of that read on. */
 void tool_task_lose(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
 {
 	const struct tool_task_now *now = &task->now;
@@ -156,7 +156,8 @@ void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu
 	bool has_hole = tool_hole_last_end(slices, cpu, now->since_ns, time_ns) != 0;
 
 	if (now->is_first) {
-		/* It was there all the time: otherwise there would be a record or a hole. */
+		/* Without a hole the task was on the CPU all the time: any switch would have a
+		 * record. */
 		if (has_hole)
 			end_span(slices, task, TOOL_SPAN_UNKNOWN,
 			         span_find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
@@ -174,7 +175,7 @@ void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu,
 {
 	struct tool_task_now *now = &task->now;
 
-	/* Already known: the session had begun to observe it twice. */
+	/* The session began to observe this task twice, so its switch was played before. */
 	if (now->kind == TOOL_SPAN_ON && now->cpu == cpu &&
 	    tool_hole_last_end(slices, cpu, now->since_ns, time_ns) == 0)
 		return;

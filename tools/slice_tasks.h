@@ -45,13 +45,13 @@ uint64_t tool_hole_last_end(const struct tool_slices *slices, int cpu, uint64_t 
 uint64_t tool_hole_first_begin(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
                                uint64_t end_ns, uint64_t otherwise);
 
-/* slice_spans.c: a hole begins while the task is on the hole's CPU. */
+/* slice_spans.c: handles the begin of a hole while the task is on the hole's CPU. */
 void tool_task_lose(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns);
-/* A record at this time shows that the task is on the CPU, or was until now. */
+/* Handles a record that shows the task on the CPU, or that it was there until now. */
 void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns);
-/* The task was switched onto the CPU. */
+/* Handles a switch of the task onto the CPU. */
 void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns);
-/* The task left the CPU; kind: its state from now on. */
+/* Handles that the task left the CPU. kind: its state from now on. */
 void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns,
                      enum tool_span_kind kind);
 void tool_task_exit(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns);

@@ -124,9 +124,9 @@ static void slices_replace(struct tool_slices *slices, struct tool_task *task, u
 	task->now.is_replaced = true;
 }
 
-/* Adds the task of a record. Without a record of its creation it existed before the observation,
- * unless that record may have been lost. Then it is known from this record on, or, if it has been
- * on the CPU since, from the end of the CPU's last hole. */
+/* Adds the task of a record. If no record shows its creation, the task existed before the
+ * observation, unless that record may have been lost. In the second case the task is known from
+ * this record on, or, if it was on the CPU before, from the end of the CPU's last hole on. */
 static struct tool_task *slices_meet(struct tool_slices *slices,
                                      const struct tool_slice_record *record)
 {
@@ -241,8 +241,8 @@ static void play_mapped(struct tool_slices *slices, const struct tool_slice_reco
 		task->now.exec_ns = 0;
 }
 
-/* If this user may not observe a program, the kernel stops observing the task during its exec,
- * before any code is mapped. This looks as if the task ended. */
+/* Plays an EXIT record. If this user may not observe a program, the kernel stops observing the task
+ * during its exec, before any code is mapped. The record then looks as if the task ended. */
 static void play_exit(struct tool_slices *slices, struct tool_task *task,
                       const struct tool_slice_record *record)
 {
@@ -303,7 +303,7 @@ static void play_read(struct tool_slices *slices, const struct tool_slice_record
 		task->now.counts[record->event] += record->extra;
 }
 
-/* Ends the span of the task on the CPU at the hole's begin. It can't wait for the task's next
+/* Ends the span of the task on the CPU at the hole's begin. This can't be done at the task's next
  * record, because other spans of the CPU may be visited before. */
 static void play_hole(struct tool_slices *slices, const struct tool_slice_record *record)
 {
@@ -363,7 +363,8 @@ static bool is_observed(struct tool_slices *slices, const struct tool_slice_reco
 	if (last_ns < slices->play->begin_ns || record->time_ns > slices->end_ns)
 		return false;
 	if (is_hole && record->time_ns == slices->end_ns)
-		return false; /* what was lost from then on was written afterwards */
+		return false; /* records that were lost since then were written after the
+		               * observation began */
 	if (slices->has_begun)
 		return is_hole || record->time_ns >= slices->begin_ns;
 	bool is_exec = record->kind == TOOL_RECORD_EXEC && (pid_t)record->tid == pid;
