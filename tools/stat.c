@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes the reports of a run. Those of an interrupted run are left out, as its counts are, unless
- * there are no others.
- */
+/* Takes the reports of a run. Leaves out the reports of an interrupted run, whose counts are left
+ * out, too; but not if no run was counted before. */
 static int stat_take_regions(struct run *run, bool is_counted)
 {
 	struct session *session = run->session;
@@ -48,8 +47,7 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 		}
 		if (stat_take_regions(run, is_counted) < 0)
 			return -1;
-		/* If the first run was interrupted, its counts are all there is, so they are
-		 * shown. */
+		/* If the first run was interrupted, there are no other counts, so show them. */
 		if (session->runs.counted &&
 		    (session->options.format == PS_FORMAT_TEXT || session->output.regions))
 			return 0;
@@ -82,8 +80,8 @@ static int stat_failed_status(const struct session *session)
 	return session->watcher.signal ? TOOL_BY_SIGNAL + session->watcher.signal : TOOL_FAILED;
 }
 
-/* Draws the heat map, which may take long. The counts are written before, so a signal may now end
- * perfsage. */
+/* Draws the heat map, which may take long. The counts have been written, so a signal may end
+ * perfsage from now on. */
 static int stat_draw_heat(struct run *run)
 {
 	struct session *session = run->session;
@@ -95,7 +93,7 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
-/* Complains that nothing was counted: a table of zeros would look like a result. */
+/* Complains that nothing was counted, because a table of zeros would look like a result. */
 static int stat_complain_of_delay(const struct run *run, enum tool_wakeup wakeup)
 {
 	int status = tool_watcher_status(&run->session->watcher, wakeup);
@@ -105,8 +103,7 @@ static int stat_complain_of_delay(const struct run *run, enum tool_wakeup wakeup
 	return status == TOOL_OK ? TOOL_FAILED : status;
 }
 
-/* Counts until the watcher reports an end, then shows all. Returns the exit
- * status. */
+/* Counts until the watcher reports an end, then shows the counts. Returns the exit status. */
 static int stat_count_to_the_end(struct run *run)
 {
 	struct session *session = run->session;
@@ -159,8 +156,8 @@ static int stat_start_counting(struct run *run, pid_t command)
 	                                                       : result;
 }
 
-/* Forks the command. The waiting child must start with signals held: they are handled by
- * perfsage. */
+/* Forks the command. The child must start with signals held. perfsage handles the signals that the
+ * child gets while it waits. */
 static int stat_create_child(struct run *run, struct tool_launch *launch)
 {
 	struct session *session = run->session;
@@ -173,8 +170,8 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	return result;
 }
 
-/* Waits for --delay. What is counted meanwhile is subtracted: the counters are needed, because
- * threads and children that are created in this time inherit them. */
+/* Waits for --delay. The counters run meanwhile, because threads and children that are created in
+ * this time inherit them. Their counts up to the end of the delay are dropped. */
 static int stat_pass_delay(struct run *run)
 {
 	enum tool_wakeup wakeup = stat_wait_for_begin(run);
@@ -187,8 +184,8 @@ static int stat_pass_delay(struct run *run)
 	return TOOL_OK;
 }
 
-/* Counts a run. If processes or CPUs are counted, their counting begins before the command that
- * times it. */
+/* Counts a run. For processes or CPUs, counting begins before the command starts that determines
+ * how long to count. */
 static int stat_start_and_count(struct run *run)
 {
 	struct session *session = run->session;

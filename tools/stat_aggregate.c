@@ -53,8 +53,8 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
 	return tool_complain_detail();
 }
 
-/* Takes rows and columns from the first table that has events: a table made before the first
- * reading has none. */
+/* Takes rows and columns from the first table that has events. A table that was made before the
+ * first reading has no events. */
 static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
 {
 	aggregate_clear_table(aggregate);
@@ -78,7 +78,7 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	return tool_complain("out of memory"), -1;
 }
 
-/* True if the event's total is a lower bound: what was not counted could have been on any
+/* True if the event's total is a lower bound. The counts that are missing could have been on any
  * component. */
 static bool aggregate_is_bound(const struct ps__table *one, size_t event)
 {
@@ -170,8 +170,8 @@ struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, siz
 	return total;
 }
 
-/* Makes a sum with unknown parts a lower bound; a lower bound of 0 tells nothing, so it is
- * dropped. */
+/* Makes a sum with unknown parts a lower bound. Drops a lower bound of 0, because it tells
+ * nothing. */
 static void aggregate_settle_unknown(struct ps__cell *cell)
 {
 	if (!ps__known_has_number(cell->value.status))
@@ -284,7 +284,8 @@ static int text_add_means(struct stat_aggregate *aggregate, const struct stat_ou
 	return text_add_aggregate(aggregate, output, out);
 }
 
-/* Returns the CPU time of all runs, if only that is counted; NaN if it is unknown. */
+/* Returns the CPU time of all runs. This must be the only event, as it is with --regions. NaN if it
+ * is unknown. */
 static double aggregate_cpu_s(const struct stat_aggregate *aggregate)
 {
 	const struct ps_value *sums = aggregate->quality.sums;

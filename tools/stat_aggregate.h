@@ -9,22 +9,23 @@
 #include <perfsage.h>
 
 struct stat_aggregate {
-	/* The topology of the first run, taken when this run is over: the rows are its
-	 * components */
+	/* The topology of the first run, whose components the rows are; owned from the end of this
+	 * run on */
 	struct ps_topology *topology;
 	struct ps__table table; /* sums; has values only after stat_means_show or stat_total_show */
-	/* For each row and event: samples of all runs; a run without counts there has a 0 */
+	/* For each row and event: the counts of all runs; 0 for a run without counts there */
 	struct ps__spread *spreads;
-	/* For each row and event: a run's value there is unknown */
+	/* For each row and event: true if a run's count is unknown */
 	bool *has_unknown;
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
 	struct stat_quality quality;
 	const struct stat_options *options; /* which metrics are shown: see stat_metrics_find */
-	bool is_for_people;                 /* the same */
+	bool is_for_people;                 /* as in stat_metrics_find */
 };
 
-/* Runs that are added later must be of the same machine. Returns -1 after a complaint. */
+/* Starts with no runs. Runs that are added must be of the same machine. Returns -1 after a
+ * complaint. */
 int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
                           const struct stat_count *count);
 void stat_aggregate_destroy(struct stat_aggregate *aggregate);
@@ -33,7 +34,8 @@ void stat_aggregate_destroy(struct stat_aggregate *aggregate);
  * Returns -1 after a complaint. */
 int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
 
-/* Called when a run is over: takes ownership of its topology if the rows are its components. */
+/* Called when a run is over. If the rows are components of the run's topology, takes ownership of
+ * it. */
 void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count);
 
 /* Returns the sum of a row and event so far. */
@@ -60,7 +62,7 @@ struct stat_run_kind {
 struct stat_runs {
 	struct stat_run_kind kinds[STAT_MOST_KINDS]; /* statuses other than 0 */
 	size_t kind_count;
-	long long others; /* number of runs with further statuses */
+	long long others; /* number of runs with statuses that are not in kinds */
 	long long failed;
 	long long counted;
 	long long interrupted; /* number of the run that is left out because of a signal; 0: none */

@@ -113,7 +113,7 @@ static const char *conflicts_find_regions(const struct stat_options *options)
 	return NULL;
 }
 
-/* These times are known only when the run is over. */
+/* Returns why the times are refused: these times are known only when the run is over. */
 const char *stat_options_refuse_times(const struct stat_options *options, unsigned times)
 {
 	if (times && options->interval_ms)

@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if the machine has no counter for the event: it is then shown as not supported, and the
- * other events are still counted. */
+/* True if the machine has no counter for the event. The event is then shown as not supported, and
+ * the other events are still counted. */
 static bool count_is_lack_of_hardware(int code)
 {
 	return code == PS_ENOSUPP || code == PS_ENOCNTR;
 }
 
-/* Adds an event. Returns false, after a complaint, if it isn't in the model then. */
+/* Adds an event. Returns false after a complaint if the event could not be added, even as one that
+ * isn't counted. */
 static bool count_add_event(struct ps_eventset *model, const char *name, size_t *countable)
 {
 	int code = stat_times_bit(name) ? ps_eventset_add_optional(model, name)
@@ -50,8 +51,8 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 	return is_good;
 }
 
-/* Returns the index of an event that was just added; if the name was already in the model, the
- * index it has there. before: number of events before the call. */
+/* Returns the index of the event that was just added. If the model already had the name, returns
+ * the index of that event. before: number of events before the call. */
 static size_t count_find_event(const struct ps_eventset *model, const char *name, size_t before)
 {
 	size_t count = ps_eventset_event_count(model);
@@ -173,8 +174,7 @@ static bool count_add_task_defaults(struct ps_eventset *model)
 		tool_complain_detail();
 		return false;
 	}
-	/* page-faults is a default only without a PMU; these two then belong to the defaults as
-	 * well. */
+	/* page-faults is a default only without a PMU. In this case these two are defaults, too. */
 	if (count_has_event(model, "page-faults"))
 		count_say_left_out(model, of_kernel, sizeof of_kernel / sizeof of_kernel[0]);
 	return true;
@@ -227,7 +227,7 @@ static bool count_add_events(struct ps_eventset *model, const struct stat_option
 	                                        : count_add_task_defaults(model);
 }
 
-/* Sets the attribution mode. The counts of a control group are always split. */
+/* Sets the attribution mode. The counts of a control group are always split by CPU. */
 static bool count_set_mode(struct ps_eventset *model, const struct stat_target *target)
 {
 	bool is_demanded = target->is_exact || target->method == STAT_METHOD_PER_CPU;
@@ -261,8 +261,8 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 	return NULL;
 }
 
-/* Tells where the tree comes from, once for all runs. Only CSV needs this: text has a line for it,
- * and JSON a member. */
+/* Tells where the tree comes from, once for all runs. Only CSV needs this: text shows it in a line,
+ * and JSON in a member. */
 static void count_say_origin(const struct ps_topology *topology, const struct stat_options *options)
 {
 	static bool is_said;
@@ -272,7 +272,7 @@ static void count_say_origin(const struct ps_topology *topology, const struct st
 	is_said = true;
 }
 
-/* level: cache level, or 0. */
+/* Complains that the tree lacks components of a type. level: cache level, or 0. */
 static void count_say_one_absent(enum ps_component_type type, int level)
 {
 	char cache[16];
@@ -282,8 +282,8 @@ static void count_say_one_absent(enum ps_component_type type, int level)
 	              level ? cache : ps_component_type_name(type));
 }
 
-/* Complains, once for all runs, that the tree has no component of a type in --by: the output alone
- * wouldn't explain it. */
+/* Complains, once for all runs, that the tree has no component of a type in --by, because the
+ * output doesn't explain this. */
 static void count_say_absent(const struct stat_count *count, const struct stat_options *options)
 {
 	static bool is_said;
@@ -350,8 +350,8 @@ static void count_complain_once(struct stat_count *count, int code)
 	count->has_complained = true;
 }
 
-/* Notes that the control group was made again, as a restarted service does: the new group isn't
- * counted. */
+/* Complains if the control group was removed and made again, as when a service restarts. The new
+ * group isn't counted. */
 static void count_note_renewal(struct stat_count *count)
 {
 	if (!tool_cgroup_is_renewed(&count->named))
@@ -384,7 +384,7 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
-		/* Also true for NaN: if it is unknown, something may be missing. */
+		/* True for NaN as well: if left_s is unknown, something may be missing. */
 		if (!(count->how.left_s <= 0))
 			ps__set_note_missing(count->sets[index]);
 		if (ps_eventset_is_running(count->sets[index]))

@@ -44,7 +44,7 @@ int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
                       const struct stat_options *options);
 void stat_count_destroy(struct stat_count *count);
 
-/* Begins to count at 0 again: earlier counts are dropped. */
+/* Restarts counting at 0 and drops earlier counts. */
 int stat_count_restart(struct stat_count *count);
 
 /* Stores what was counted since the last call, as a new reading. */
@@ -55,7 +55,8 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage);
 
 /* stat_trust.c: stat_trust_note is called after each reading. */
 void stat_trust_note(struct stat_count *count);
-/* Returns the weakest attribution of all sets; *why gets the reason why it is no better. */
+/* Returns the weakest attribution of all sets. *why gets the reason why the attribution is no
+ * better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
 
 /* Writes the residual of each of the model's events, over all sets, into an array. Returns -1 if it
@@ -69,8 +70,9 @@ bool stat_count_has_missed(const struct stat_count *count);
 /* stat_start.c: opens the event sets. */
 
 /*
- * Open the events and start them: for a child that waits for its exec (its counters start at the
- * exec), for running processes, for CPUs that are online, or for a control group.
+ * The functions below open the events and start them: for a child that waits for its exec (its
+ * counters start at the exec), for running processes, for CPUs that are online, or for a control
+ * group.
  */
 int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target);
 int stat_start_processes(struct stat_count *count, const struct stat_target *target);

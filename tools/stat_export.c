@@ -31,7 +31,7 @@ static void fields_add_number(struct stat_fields *fields, const char *name, doub
 	fields_add(fields, (struct ps_export_field){.name = name, .number = number});
 }
 
-/* Adds how the run's values are known. Only JSON has room for this. */
+/* Adds facts about the quality of the run's values. CSV has no columns for them. */
 static void fields_add_quality(struct stat_fields *fields, const struct stat_quality *quality)
 {
 	const struct stat_uncounted *uncounted = &quality->uncounted;
@@ -80,7 +80,7 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
-/* Adds columns that are empty in the rows of components; stat_tasks.c fills them in. */
+/* Adds columns that stay empty in the rows of components; stat_tasks.c fills them in for tasks. */
 static void fields_add_task_columns(struct stat_fields *fields, const struct stat_options *options)
 {
 	static const char *const names[] = {"process", "task", "cpu"};
@@ -125,7 +125,7 @@ static void fields_add_run(struct stat_fields *fields, const struct stat_options
 static void fields_add_of_csv(struct stat_fields *fields, const struct stat_options *options,
                               const struct stat_count *count)
 {
-	/* Shows that a process with count 0 may only wait for uncounted children. */
+	/* Lets the user see that a process with count 0 may be waiting for uncounted children. */
 	if (options->target.pid_count)
 		fields_add_number(fields, "uncounted_children",
 		                  stat_uncounted_children(&count->uncounted));

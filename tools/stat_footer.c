@@ -225,8 +225,8 @@ static void footer_show_absent(const struct stat_target *target, struct ps__buff
 	ps__buffer_add(out, "\n");
 }
 
-/* Tells that processes of -p ended early: a service may have started others in their place, which
- * aren't counted. */
+/* Tells that processes of -p ended early. A service may have started other processes in their
+ * place, which aren't counted. */
 static void footer_show_gone(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	if (!facts->gone)
@@ -360,8 +360,9 @@ static bool footer_is_good(const struct stat_quality *quality)
 	       !quality->uncounted.is_blind && footer_is_all_counted(quality);
 }
 
-/* Names the events that this machine can't count: nothing was lost, but they must not look counted.
- * The times of a run are optional in the model, but always known. */
+/* Names the events that this machine can't count. Nothing was lost, but without this line the
+ * events would look counted. Skips the times of a run: they are optional in the model, but always
+ * known. */
 static void footer_add_not_counted(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	const char *before = "; not counted here: ";
@@ -390,7 +391,7 @@ static void footer_show_good(const struct stat_quality *quality, struct ps__buff
 	ps__buffer_clear(&lacking);
 }
 
-/* If everything is good one line says so; else each fact has its line. */
+/* Adds one line if everything is good, else a line for each fact. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	footer_show_delay(quality, out);

@@ -17,7 +17,7 @@
 struct stat_quality {
 	const struct ps_eventset *model;
 	enum ps_attribution attribution;
-	char *why; /* why the attribution is no better; "" if there is no reason */
+	char *why; /* why the attribution is no better; "" if no reason is known */
 	double coverage;
 	double delay_s; /* see struct stat_count */
 	size_t event_count;
@@ -28,11 +28,12 @@ struct stat_quality {
 	char *origin;          /* where the tree comes from, if it isn't this machine's; else
 	                        * NULL */
 	char *unknown;         /* why the residual is unknown; NULL if it is known */
-	bool has_missed;       /* a value is a lower bound, or its counter was off for a while */
-	bool is_running;       /* an interval that isn't the last: the residual and the tasks
-	                        * that are left aren't known yet */
-	bool is_of_regions;    /* --regions: describes only the run's CPU time, as each report
-	                        * describes its own quality */
+	bool has_missed;       /* a value is a lower bound, or its counter didn't run all the time
+	                        */
+	bool is_running;       /* an interval that isn't the last: the residual, and the number of
+	                        * tasks that still run at the end, aren't known yet */
+	bool is_of_regions;    /* --regions: describes only the CPU time of the run; each report
+	                        * describes the quality of its counts */
 };
 
 /* Returns -1 after a complaint. */
@@ -85,14 +86,15 @@ double stat_footer_cost_s(void);
 
 /* stat_rates.c: rates per second. */
 
-/* Take the Machine's sums from a run, or from a table of several intervals or runs. */
+/* These functions take the Machine's sums from a run, or from a table of several intervals or
+ * runs. */
 void stat_rates_take_run(struct stat_quality *quality, const struct stat_count *count);
 void stat_rates_take_table(struct stat_quality *quality, const struct ps__table *table);
 
-/* Adds lines with the CPUs in use and the rates of events, if the CPU time is known. elapsed_s: of
- * all runs. */
+/* Adds lines with the number of CPUs in use and the rates of events, if the CPU time is known.
+ * elapsed_s: elapsed time of all runs. */
 void stat_rates_show(const struct stat_quality *quality, double elapsed_s, struct ps__buffer *out);
-/* True if these lines show the metric whenever its events and the CPU time are known. */
+/* True if these lines show the metric when its events and the CPU time are known. */
 bool stat_rates_tell(const char *metric);
 /* Returns CPU time divided by elapsed time; NaN if the CPU time is unknown. */
 double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);

@@ -27,16 +27,16 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_BPF] = "bpf",
                                     [STAT_METHOD_LOOKS] = "looks"};
 
-/* From this number of copies on a control group is tried: this many make creating a thread take
+/* Number of copies from which on a control group is tried. With this many, creating a thread takes
  * half as long again. */
 #define MANY_COPIES 16
 
-/* The least time and memory of a copy that was measured. */
+/* The smallest time and memory of a copy that were measured. */
 #define COPY_NS    1000.0
 #define COPY_BYTES 1140.0
 
-/* The kernel adds the same times to a task and to its group, so they differ only by rounding.
- * Starting and ending a program takes more than this. */
+/* Largest difference between the CPU times of a task and of its group that is taken as rounding.
+ * The kernel adds the same times to both. Starting and ending a program takes more than this. */
 #define TOLERANCE_S 5e-5
 
 int stat_method_parse(const char *word, enum stat_method *method)
@@ -151,8 +151,8 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 	method_add_no_cgroup(how, out);
 }
 
-/* Adds how many processes use weaker methods: the line itself describes only the weakest method of
- * all processes. */
+/* Adds how many processes use weaker methods, because the line itself describes only the weakest
+ * one. */
 static void method_add_processes(const struct stat_how *how, struct ps__buffer *out)
 {
 	size_t rest = how->processes - how->by_looks - how->by_clocks;
@@ -203,7 +203,7 @@ static int method_count_one(const char *name, void *context)
 	return 0;
 }
 
-/* Returns 0 if the number is unknown. */
+/* Returns the number of entries in a folder; 0 if it is unknown. */
 static size_t method_count_in(const char *folder)
 {
 	size_t count = 0;
@@ -219,7 +219,8 @@ static size_t method_count_threads(pid_t pid)
 	return method_count_in(path);
 }
 
-/* Subtracts the descriptor of the folder itself. */
+/* Returns the number of descriptors that can be opened. Doesn't count the folder's own
+ * descriptor. */
 static size_t method_count_free(void)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};

@@ -16,9 +16,9 @@ enum stat_method {
 	STAT_METHOD_AUTO,
 	STAT_METHOD_PER_CPU, /* each task has copies of all events for each CPU */
 	STAT_METHOD_CGROUP,  /* events on each CPU, for a control group with the tasks */
-	STAT_METHOD_WHOLE,   /* each task has copies of all events, for any CPU: the counts aren't
-	                      * split */
-	/* As WHOLE, with a clock for each CPU: counts are divided in proportion to running time. */
+	STAT_METHOD_WHOLE,   /* each task has copies of all events, which count on any CPU: the
+	                      * counts aren't split */
+	/* As WHOLE, with a clock for each CPU: counts are divided in proportion to running time */
 	STAT_METHOD_TIME_SHARE,
 	STAT_METHOD_BPF,  /* events on each CPU, read by a BPF program at each context switch */
 	STAT_METHOD_LOOKS /* as WHOLE; counts are divided by where the tasks were seen running */
@@ -33,7 +33,8 @@ struct stat_how {
 	                          * TIME_SHARE */
 	bool has_clocks;         /* some of the copies are clocks */
 	bool is_asked;           /* the user chose the method, so no other is suggested */
-	/* Numbers of all processes, of those whose counts are divided by looks, and by clocks */
+	/* Numbers of all processes, of processes whose counts are divided by looks, and of
+	 * processes whose counts are divided by clocks */
 	size_t processes, by_looks, by_clocks;
 	double before_s; /* CPU time of the command's process before it was moved into its group */
 	double left_s;   /* CPU time spent outside the control group; NaN: unknown */
@@ -48,37 +49,37 @@ const char *stat_method_name(enum stat_method method);
 /* True if the split is an estimate by the tasks' time on each CPU. */
 bool stat_method_is_estimate(enum stat_method method);
 
-/* Returns the number of copies of events that a new thread gets. For estimates only the started set
- * knows it.
- */
+/* Returns the number of copies of events that a new thread gets. For an estimate, only the started
+ * set knows this number. */
 size_t stat_method_copies(enum stat_method method, size_t events);
 
-/* Returns why the attribution of a method that the user chose is no better; NULL: the library's
+/* Returns why the attribution of a method that the user chose is no better; NULL if the library's
  * reason applies. */
 const char *stat_method_why(const struct stat_how *how, enum ps_attribution attribution);
 
-/* Returns the first probe that tasks can't inherit, or NULL. The kernel would look for the probe's
- * text in the memory of the task that forks, and the fork would fail. */
+/* Returns the first probe that tasks can't inherit; NULL if there is none. When a task forks, the
+ * kernel would look for the probe's text in that task's memory, and the fork would fail. */
 const struct ps__event *stat_method_find_probe(const struct ps_eventset *model);
 
-/* Chooses per-CPU events, unless they can't be copied, or have so many copies that creating threads
- * takes long. */
+/* Chooses per-CPU events, unless they can't be copied, or have so many copies that creating a
+ * thread would take long. */
 enum stat_method stat_method_choose(size_t events, bool has_probe);
 
-/* Handles that there is no control group, for the reason `why`. Returns true, after a complaint, if
+/* Called if no control group can be used, for the reason `why`. Returns true after a complaint if
  * no other method is possible. */
 bool stat_method_refuse_others(enum stat_method asked, const struct ps_eventset *model,
                                const char *why);
 
 /* Returns the CPU time of the command and its children that the group's time doesn't include.
- * group_s includes the process's time before it joined the group. NaN if group_s is NaN. */
+ * group_s: the group's time plus the process's time before it joined the group; if NaN, returns
+ * NaN. */
 double stat_method_left_s(const struct rusage *usage, double group_s);
 
 /* Returns left_s; NaN if it is unknown, not yet determined, or the method has no group. */
 double stat_method_found_left_s(const struct stat_how *how);
 
-/* Suggests a method with few enough descriptors for a process that can't be counted for lack of
- * them. Adds nothing if this is unknown. */
+/* Suggests a method that needs few enough descriptors, for a process that can't be counted for lack
+ * of descriptors. Adds nothing if the number of descriptors is unknown. */
 void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, struct ps__buffer *out);
 
 /* Adds the footer's lines about the method; nothing if its cost is low. */

@@ -17,11 +17,11 @@
 struct asked {
 	struct stat_options *options;
 	struct ps_eventset *events; /* all events that the metrics need */
-	struct tool_names metrics;  /* those that can be counted */
+	struct tool_names metrics;  /* the metrics that can be counted */
 };
 
-/* True if the metric could be counted with the times of a run, so that only the options prevent
- * it. */
+/* True if the metric could be counted with the times of a run. Then the options are the only reason
+ * why it can't. */
 static bool asked_lacks_times(const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
@@ -35,8 +35,8 @@ static bool asked_lacks_times(const struct ps__metric_ask *ask)
 	return can_count;
 }
 
-/* Complains that a metric can't be counted, with the error's detail, or with `refusal`: the reason
- * why the options exclude times; NULL if they don't. */
+/* Complains that a metric can't be counted. refusal: why the options exclude the times of a run;
+ * NULL if they don't. If only the times are missing, shows `refusal`, else the error's detail. */
 static void asked_complain(const struct ps__metric_ask *ask, const char *refusal)
 {
 	char detail[512];
@@ -64,7 +64,7 @@ static unsigned asked_times(const struct ps__metric *metric)
 	return times;
 }
 
-/* Keeps a metric whose events can be counted here; complains about any other. */
+/* Keeps a metric whose events can be counted here; complains about one that can't be counted. */
 static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
@@ -96,7 +96,8 @@ static int asked_add_group(struct asked *asked, const char *group)
 	return result;
 }
 
-/* If a group and a metric have the same name, it means the group: -M GROUP is the common form. */
+/* Adds a group or a metric. If both have the name, adds the group, because -M GROUP is the common
+ * form. */
 static int asked_add_word(struct asked *asked, const char *word)
 {
 	struct ps__metric_ask ask;
@@ -161,8 +162,8 @@ int stat_metrics_resolve(struct stat_options *options)
 	return result;
 }
 
-/* True if the metric needs CPU time but whole CPUs are counted, where clocks go on while a CPU is
- * idle. */
+/* True if the metric needs CPU time and whole CPUs are counted. Clocks of whole CPUs go on while
+ * the CPU is idle, so they don't show CPU time. */
 static bool metrics_lack_time(const char *name, const struct ps_metric_value *value)
 {
 	const char *unit = ps_metric_unit(name);
@@ -173,7 +174,7 @@ static bool metrics_lack_time(const char *name, const struct ps_metric_value *va
 	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
 }
 
-/* Keeps metrics with a known value. Those whose events were not counted are left out. */
+/* Keeps a metric that has a value. Metrics whose events were not counted are left out. */
 static int metrics_keep_known(const char *name, void *context)
 {
 	struct stat_metrics *metrics = context;
@@ -194,7 +195,7 @@ static int metrics_keep_known(const char *name, void *context)
 	return metrics->lacks_name;
 }
 
-/* The first metric fits on any screen. */
+/* Moves IPC to the front, because the first metric fits on any screen. */
 static void metrics_put_ipc_first(struct tool_names *names)
 {
 	for (size_t index = 1; index < names->count; index++) {

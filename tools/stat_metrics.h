@@ -22,9 +22,10 @@ struct stat_metrics {
 	struct tool_names names;
 };
 
-/* Finds the metrics that the options name; if they name none, all metrics, or none with
- * --no-metrics. is_for_people: leaves out the rates in the lines below the table. has_unknown:
- * includes metrics without a value yet. Returns -1 after a complaint; some are then missing. */
+/* Finds the metrics that the options name. If they name none, finds all metrics, or no metrics with
+ * --no-metrics. is_for_people: leaves out rates that are shown in the lines below the table.
+ * has_unknown: includes metrics without a value yet. Returns -1 after a complaint; some metrics are
+ * then missing. */
 int stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                       const struct ps_component *root, bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);

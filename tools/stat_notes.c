@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* True if the event goes on while a CPU is idle, so that on a whole CPU it shows only how long was
- * counted. */
+/* True if the event goes on while a CPU is idle. On a whole CPU its count shows only how long it
+ * was counted. */
 static bool notes_goes_on_idle(const struct ps__event *event)
 {
 	return ps__event_is_clock(&event->attr) || strcmp(event->name, "tsc") == 0 ||
@@ -51,8 +51,8 @@ static bool notes_is_ignored(const struct ps__event *event)
 	return is_of_kernel && (event->attr.exclude_host || event->attr.exclude_idle);
 }
 
-/* Complains about modifiers of software events and tracepoints that the kernel ignores: it names
- * the first event. */
+/* Complains about modifiers that the kernel ignores for software events and tracepoints. Names only
+ * the first such event. */
 static void notes_show_ignored(const struct ps_eventset *model)
 {
 	const struct ps__event *first = NULL;

@@ -39,7 +39,7 @@ static int options_append_pid(struct stat_options *options, const char *text)
 	return 0;
 }
 
-/* True if a list with commas has an empty item: a part of it may have been lost. */
+/* True if a list with commas has an empty item, because then a part of the list may be lost. */
 static bool options_lack_word(const char *list)
 {
 	bool has_comma = strchr(list, ',');
@@ -54,8 +54,8 @@ static bool options_lack_word(const char *list)
 	return false;
 }
 
-/* Splits a list at commas, and at blanks and line ends as pgrep and pidof write them. A list
- * without any word is passed to `take` unchanged, which complains. */
+/* Splits a list at commas, blanks and line ends (pgrep and pidof write these). A list without any
+ * word is passed to `take` unchanged, so that `take` complains. */
 static int options_split(struct stat_options *options, const char *option, const char *list,
                          int (*take)(struct stat_options *options, const char *word))
 {
@@ -157,7 +157,7 @@ static int options_take_cgroup(struct stat_options *options, const char *path)
 	return 0;
 }
 
-/* Checks the percentage; the collector reads the text again. */
+/* Checks the percentage, which the collector parses later. */
 static int options_take_budget(struct stat_options *options, const char *percent)
 {
 	double number;

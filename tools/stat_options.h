@@ -27,10 +27,11 @@ struct stat_by {
 struct stat_target {
 	pid_t *pids;
 	size_t pid_count, pid_room;
-	size_t absent_count; /* number of pids after these in the array that don't exist */
+	size_t absent_count; /* number of pids that don't exist; they follow the others in the array
+	                      */
 	bool has_children;   /* also count children that already run */
 	bool is_whole_machine;
-	const char *cpus;   /* for whole machine: only these CPUs, as "0-3,8"; NULL: all */
+	const char *cpus;   /* whole machine: only these CPUs, as "0-3,8"; NULL: all */
 	const char *cgroup; /* the path of a control group; NULL: none */
 	enum stat_method method;
 	bool is_exact; /* the user demands an exact split */
@@ -45,9 +46,8 @@ struct stat_limits {
 
 struct stat_options {
 	struct tool_names events; /* target and events are freed by stat_options_clear */
-	/* Names of metrics and groups; stat_metrics_resolve leaves names of metrics only. None:
-	 * show all
-	 */
+	/* Names of metrics and groups; stat_metrics_resolve replaces groups by their metrics. None:
+	 * show all metrics */
 	struct tool_names metrics;
 	struct stat_target target;
 	struct stat_limits limits;
@@ -61,8 +61,8 @@ struct stat_options {
 	long long interval_ms; /* 0: none */
 	long long repetitions; /* 1 or more */
 	bool shows_processes;  /* show the sum of each process */
-	bool shows_regions;    /* show regions by the program's own marks, not the counts of
-	                        * everything */
+	bool shows_regions;    /* show the counts of regions that the program marks, not the counts
+	                        * of the whole program */
 	struct {
 		const char *budget; /* percent; NULL: none */
 		const char *one_in; /* NULL: each visit is counted */
@@ -91,7 +91,7 @@ bool stat_options_tell_tasks(const struct stat_options *options);
 
 /* True if the command is counted. If not, the command only determines how long to count. */
 bool stat_options_counts_command(const struct stat_options *options);
-/* Returns why these times (bits of stat_times.h) can't be known with the options; NULL: they
+/* Returns why these times (bits of stat_times.h) can't be known with the options; NULL if they
  * can. */
 const char *stat_options_refuse_times(const struct stat_options *options, unsigned times);
 

@@ -22,10 +22,10 @@ struct stat_output {
 	struct tool_screen screen;
 	/* Only perfsage writes to the terminal, so a block may be drawn over the previous one */
 	bool may_redraw;
-	bool has_csv_header;          /* it was written */
+	bool has_csv_header;          /* the heading of CSV was written */
 	bool is_broken;               /* a write failed, which is reported at the end */
 	bool has_begun;               /* something was counted */
-	struct stat_regions *regions; /* whose reports are shown; NULL: none */
+	struct stat_regions *regions; /* the regions whose reports are shown; NULL: none */
 	size_t drawn_lines;           /* number of lines of the block that the next one replaces */
 	struct ps__buffer left_out;   /* columns that were reported as left out */
 };
@@ -40,7 +40,7 @@ struct stat_facts {
 	int exit_status;
 	pid_t pid;           /* the counted command; 0: none */
 	int signal;          /* the signal that perfsage got during the run; 0: none */
-	size_t gone;         /* number of processes of -p that ended before counting did */
+	size_t gone;         /* number of processes of -p that ended before counting ended */
 	struct rusage usage; /* of the command and the children that it waited for */
 };
 

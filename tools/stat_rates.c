@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lines, with built-in metrics of the whole and the words for them. */
+/* The footer's lines of rates: for each part a built-in metric of the whole run, and its words. */
 static const struct rates_line {
 	const char *name, *end;
 	struct {
@@ -29,7 +29,8 @@ static const struct rates_line {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* True if the metric is built in: the words may be wrong for one from a file that replaces it. */
+/* True if the metric is built in. A file of the user may replace it by one that the words don't
+ * describe. */
 static bool rates_has_words(const char *metric)
 {
 	const struct ps__metric *found = ps__metric_of_name(metric);
@@ -56,7 +57,7 @@ bool stat_rates_tell(const char *metric)
 	return line < COUNT_OF(lines) && rates_has_words(metric);
 }
 
-/* Returns NULL if memory runs out; no rates are shown then. */
+/* Makes room for the sums. Returns NULL if memory runs out; rates are then not shown. */
 static struct ps_value *rates_make_room(struct stat_quality *quality)
 {
 	ps__os_free(quality->sums);
@@ -113,7 +114,8 @@ static const struct ps_value *rates_find_time(const struct stat_quality *quality
 	return NULL;
 }
 
-/* NaN for an incomplete time, which is a lower bound: only text has a sign for this. */
+/* Returns NaN for an incomplete CPU time. It is a lower bound, and only text has a sign for
+ * this. */
 double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s)
 {
 	const struct ps_value *time = rates_find_time(quality);

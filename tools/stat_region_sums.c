@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adds up the reports of stat --regions into one table of all processes and runs. Each report is
- * tried alone first: one that is damaged, or has other events, is left out.
+ * Adds up the reports of stat --regions into one table of all processes and runs. Before that, each
+ * report is added to an empty table as a trial. A report that is damaged, or has other events, is
+ * left out.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -26,11 +27,11 @@ struct sums {
 	struct sums_report *list;
 	size_t count, room;
 	FILE *stream;
-	bool is_continued; /* something was shown before */
+	bool is_continued; /* something was shown already */
 	bool is_short;     /* counts of some processes are missing in the list */
 };
 
-/* Paths of a profile that doesn't count itself. */
+/* Sums of paths, with the profile that they need; the profile itself counts nothing. */
 struct sums_paths {
 	struct ps_profile *profile;
 	struct ps_paths *paths;
@@ -60,8 +61,8 @@ static int sums_create_paths(struct sums_paths *out, const struct stat_regions *
 	return PS_OK;
 }
 
-/* Complains about missing regions, unless text says it itself. The exit status shows it, too; see
- * stat.c. */
+/* Complains about named regions that the report lacks, unless the text itself says so. stat.c also
+ * shows this by the exit status. */
 static void sums_find_missing(const struct sums *sums, const struct collect_report *report)
 {
 	struct ps__buffer missing = {0};
@@ -73,7 +74,7 @@ static void sums_find_missing(const struct sums *sums, const struct collect_repo
 	ps__buffer_clear(&missing);
 }
 
-/* lacks: some processes are missing. */
+/* Shows a table. lacks: counts of some processes are missing in it. */
 static int sums_show(struct sums *sums, struct sums_paths *made, bool lacks)
 {
 	made->paths->lacks_processes = lacks;
@@ -139,7 +140,7 @@ static int sums_show_all(struct sums *sums, const char *target)
 	return result;
 }
 
-/* Tries whether a report is valid; complains if not. */
+/* Checks that a report is valid, by adding it to an empty table. Complains if not. */
 static int sums_try(struct sums *sums, struct ps__words words, bool *is_good)
 {
 	struct sums_paths made;
@@ -183,8 +184,8 @@ static int sums_find(struct sums *sums)
 	return PS_OK;
 }
 
-/* True if reports are missing, which may have had counts in any region; also if a process ran on
- * after its last report. */
+/* True if the sums may lack counts of any region: reports are missing, or a process ran on after
+ * its last report. */
 static bool sums_lack_reports(const struct sums *sums)
 {
 	const struct stat_heard *heard = &sums->regions->heard;

@@ -106,8 +106,8 @@ static int regions_set_events(const struct ps_eventset *model)
 	return result;
 }
 
-/* True if idle components are shown. As without regions, text shows them on request, other formats
- * by default. */
+/* True if idle components are shown. As in counts without regions, text shows them on request, and
+ * other formats by default. */
 static bool regions_have_idle(const struct stat_options *options)
 {
 	return options->format == PS_FORMAT_TEXT ? options->look.flags & PS_PRINT_IDLE
@@ -137,8 +137,8 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	return 0;
 }
 
-/* Makes a file with one line, which readers skip. On a full disk a file can be made but not
- * written: this is noticed before the command runs. */
+/* Makes a file with one line, which readers skip. Writing the line shows before the command runs
+ * whether the disk is full: then a file can be made, but not written. */
 static char *regions_make_file(const char *folder, const char *name)
 {
 	static const char line[] = "perfsage\n";
@@ -192,8 +192,8 @@ static int regions_make_folder(struct stat_regions *regions)
 	return -1;
 }
 
-/* Makes the files and registers them for removal, with signals held: else a signal in between would
- * leave them behind. */
+/* Makes the files and registers them for removal. Holds signals meanwhile: otherwise a signal
+ * between the two steps would leave the files behind. */
 static int regions_make_files(struct stat_regions *regions)
 {
 	struct ps__held held;
@@ -234,8 +234,8 @@ int stat_regions_begin(struct stat_regions *regions)
 	return 0;
 }
 
-/* Tells an outer perfsage stat --regions that this perfsage gets the reports of its command's
- * programs. */
+/* Tells an outer perfsage stat --regions that this perfsage, not the outer one, gets the reports of
+ * its command's programs. */
 static void regions_tell_outer(void)
 {
 	const char *journal = getenv("PERFSAGE_JOURNAL");
@@ -258,7 +258,7 @@ static int regions_set(const char *variable, const char *value)
 static int regions_set_environment(const struct stat_regions *regions,
                                    const struct stat_options *options)
 {
-	/* Unset: the reports go to perfsage, which formats them itself. */
+	/* Unset these, because perfsage itself formats the reports. */
 	static const char *const others[] = {"PERFSAGE_FORMAT", "PERFSAGE_BY", "PERFSAGE_WIDTH",
 	                                     "PERFSAGE_STYLE", "PERFSAGE_REGION"};
 
@@ -360,7 +360,7 @@ bool stat_regions_lost_all(const struct stat_regions *regions)
 	return true;
 }
 
-/* The reports that are missing or not whole, and those that another perfsage has. */
+/* Describes reports that are missing or incomplete, and reports that another perfsage got. */
 static void regions_describe_missing(const struct stat_heard *heard, struct ps__buffer *out)
 {
 	if (heard->silent) {

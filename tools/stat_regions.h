@@ -26,14 +26,14 @@ struct stat_region_run {
 /* Numbers of the programs and processes that reported. */
 struct stat_heard {
 	size_t programs;  /* programs that started with the collector */
-	size_t processes; /* processes with marks that left a report */
-	size_t reports;   /* their reports: one for each start of the collector */
-	size_t flushed;   /* reports that contain only what was written before the process's end */
-	size_t silent;    /* missing reports of processes with marks */
+	size_t processes; /* number of processes with marks that left a report */
+	size_t reports;   /* number of their reports: one for each start of the collector */
+	size_t flushed;   /* number of reports that lack what was counted after the last flush */
+	size_t silent;    /* number of missing reports of processes with marks */
 	bool lacks_notes; /* the journal is gone, or a process could not write to it */
-	size_t inner;     /* programs that were themselves perfsage stat --regions */
+	size_t inner;     /* number of programs that were themselves perfsage stat --regions */
 	double visits;
-	double cpu_s; /* CPU time of these processes; NaN: unknown */
+	double cpu_s; /* CPU time of the processes that left a report; NaN: unknown */
 };
 
 struct stat_regions {
@@ -75,8 +75,8 @@ void stat_regions_drop(struct stat_regions *regions);
 /* Removes all files. */
 void stat_reports_remove(const struct stat_regions *regions);
 
-/* stat_region_sums.c: adds the table of all processes together, after those of each process if
- * wanted. target: describes what was counted. Returns -1 after a complaint. */
+/* stat_region_sums.c: adds the table of all processes together; if wanted, the tables of single
+ * processes before it. target: describes what was counted. Returns -1 after a complaint. */
 int stat_regions_add_reports(struct stat_regions *regions, const char *target,
                              struct ps__buffer *out);
 

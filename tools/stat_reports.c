@@ -61,7 +61,7 @@ static void reports_free_parts(struct dirent **parts, int count)
 
 #define READ_BYTES ((size_t)65536)
 
-/* Returns 0 or an errno. */
+/* Appends a file's text to run->text. Returns 0 or an errno. */
 static int reports_add_file(const char *path, struct stat_region_run *run, size_t *room)
 {
 	FILE *file = fopen(path, "re");
@@ -118,8 +118,8 @@ static void reports_add_heard(struct stat_heard *heard, const struct reports_num
 	heard->cpu_s += numbers->cpu_ns == UINT64_MAX ? (double)NAN : (double)numbers->cpu_ns / 1e9;
 }
 
-/* Adds the numbers of a program's part from lines "flushed PID.BEGAN VISITS NANOSECONDS EARLIER";
- * the last one is valid. */
+/* Adds the numbers of a program that left a part. The journal has lines "flushed PID.BEGAN VISITS
+ * NANOSECONDS EARLIER" of this program; the last one is valid. */
 static void reports_hear_part(FILE *journal, const struct reports_program *program,
                               struct stat_heard *heard)
 {
@@ -138,8 +138,8 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 	reports_add_heard(heard, &last);
 }
 
-/* True if the journal lacks notes. A process that could not write to the journal made it
- * executable. NULL: it doesn't exist any more. */
+/* True if the journal lacks notes. A process that can't write to the journal makes the file
+ * executable, to show this. journal: NULL if the file doesn't exist any more. */
 static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal)
 {
 	struct stat status;
@@ -148,10 +148,10 @@ static bool reports_lack_notes(const struct stat_regions *regions, FILE *journal
 	       (!regions->lacks_modes && (status.st_mode & S_IXUSR));
 }
 
-/* Reads the journal: "began PID" for each program, "marks PID" for each program with marks, "heard
- * PID.BEGAN VISITS NANOSECONDS EARLIER" for each that left a report, and "inner PID" for each
- * perfsage stat --regions. A program that starts the collector again repeats the second and the
- * third line. */
+/* Reads the journal. It has a line "began PID" for each program, "marks PID" for each program with
+ * marks, "heard PID.BEGAN VISITS NANOSECONDS EARLIER" for each program that left a report, and
+ * "inner PID" for each perfsage stat --regions. A program that starts the collector again has
+ * several "marks" and "heard" lines. */
 static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
                          struct stat_heard *heard)
 {

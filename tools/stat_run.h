@@ -34,7 +34,7 @@ struct run {
 	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: never */
 	/* When the records of tasks and programs are read next; 0: never */
 	uint64_t take_ns;
-	uint64_t look_ns;    /* when it is next looked where the tasks run; 0: never */
+	uint64_t look_ns;    /* when perfsage next looks where the tasks run; 0: never */
 	long long intervals; /* number of intervals still to be shown; 0: unlimited */
 	long long repetition;
 	bool lacks_interval; /* an interval could not be shown */
@@ -46,7 +46,7 @@ struct run {
 /* Sets the times of a run; called when counting begins. */
 void stat_wait_set_clocks(struct run *run);
 
-/* Tells the watcher that the run is over, so that it no longer looks at its tasks. */
+/* Tells the watcher that the run is over: the watcher must no longer look where its tasks run. */
 void stat_wait_forget(struct run *run);
 
 /* Waits for the time of --delay. Returns what ended the wait. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Names columns that don't fit, in the first interval in which each is left out. */
+/* Names columns that don't fit, but only in the first interval that leaves them out. */
 static void show_say_left_out(struct stat_output *output, struct ps__buffer *left_out,
                               struct ps__buffer *out)
 {
@@ -121,8 +121,8 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 	return result;
 }
 
-/* Returns the number of screen lines for a line of text, which the terminal wraps. Colours take no
- * columns. */
+/* Returns the number of screen lines that a line of text takes, because the terminal wraps it.
+ * Colours take no columns. */
 static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 {
 	size_t columns = 0;
@@ -137,8 +137,8 @@ static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 	return columns ? (columns - 1) / width + 1 : 1;
 }
 
-/* Returns the text after the lines that fit into `most` screen lines. *taken is the number of
- * screen lines that they take. */
+/* Returns the text after the first lines, which together fit into `most` screen lines. *taken gets
+ * the number of screen lines of these first lines. */
 static const char *show_skip_lines(const char *text, size_t most, size_t width, size_t *taken)
 {
 	for (*taken = 0; *text;) {
@@ -161,8 +161,8 @@ static size_t show_count_lines(const char *text)
 	return lines;
 }
 
-/* Draws the lines that fit on the screen over those drawn before. If some don't fit, the last line
- * says so. */
+/* Draws lines over those drawn before, as many as fit on the screen. If some don't fit, the last
+ * line on the screen says so. */
 static void show_draw(struct stat_output *output, const char *text)
 {
 	size_t room = output->screen.height - 1, width = output->screen.width, lines;
@@ -245,8 +245,8 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 	return result;
 }
 
-/* Writes the reports; in JSON followed by perfsage's own facts about the run, for which CSV has no
- * room. */
+/* Writes the reports. In JSON they are followed by perfsage's own facts about the run, for which
+ * CSV has no columns. */
 static int show_regions_data(struct stat_output *output, struct stat_count *count,
                              const struct stat_facts *facts)
 {
@@ -268,14 +268,14 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 {
 	int result;
 
-	/* A failed write is reported at the end. Counting goes on, because the command does. */
+	/* tool_file_finish reports the failed write. Counting goes on, because the command does. */
 	if (output->is_broken)
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
 		result = show_as_data(output, count, facts);
 	else
 		result = show_as_text(output, count, facts);
-	/* If the run has ended, the rest of the report is written together with this. */
+	/* At the end of a run, more text follows, and all of it is written together. */
 	if (!facts->has_ended || facts->repetition)
 		output->is_broken = tool_file_flush(&output->file) < 0;
 	return result;

@@ -7,8 +7,8 @@
 
 #include <perfsage/export.h>
 
-/* Adds the reports of --regions, and lines of the footer about how much they cover. cpu_s: see
- * stat_regions_describe. Returns -1 after a complaint. */
+/* Adds the reports of --regions, and lines of the footer that tell which part of the CPU time the
+ * reports cover. cpu_s: as in stat_regions_describe. Returns -1 after a complaint. */
 int stat_show_reports(const struct stat_output *output, double cpu_s, struct ps__buffer *out,
                       struct ps__buffer *lines);
 /* Writes the reports as JSON or CSV; complains on stderr about missing ones. */

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Old intervals are never read again. */
+/* Number of readings that are kept: old intervals are never read again. */
 #define KEPT_READINGS 64
 
 #define LONGEST_WAIT_MS 200
@@ -33,12 +33,12 @@ static int start_make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* What a set is attached to. */
+/* The target that a set is attached to: a control group, a process, or a CPU. */
 struct start_place {
-	const char *cgroup; /* its folder; NULL: none */
+	const char *cgroup; /* the group's folder; NULL: no group */
 	pid_t pid;          /* 0: none */
 	bool is_on_exec;    /* the process counts from its exec on */
-	int cpu;            /* if there is neither */
+	int cpu;            /* used if there is neither a group nor a process */
 };
 
 static int start_attach(struct ps_eventset *set, const struct start_place *place)
@@ -51,8 +51,8 @@ static int start_attach(struct ps_eventset *set, const struct start_place *place
 	return ps_eventset_attach_process(set, place->pid);
 }
 
-/* Starts a clone of the model there. The array has room for it, and it is in there even if it
- * can't be attached or started. */
+/* Starts a clone of the model for the target. The caller has made room in the array. The clone is
+ * in the array even if it can't be attached or started. */
 static int start_clone(struct stat_count *count, struct start_place place)
 {
 	struct ps_eventset *set;
@@ -75,14 +75,14 @@ static int start_clone(struct stat_count *count, struct start_place place)
 	return PS_OK;
 }
 
-/* Destroys the newest sets, until `left` remain. */
+/* Destroys the newest sets until `left` sets remain. */
 static void start_drop_sets(struct stat_count *count, size_t left)
 {
 	while (count->set_count > left)
 		ps_eventset_destroy(count->sets[--count->set_count]);
 }
 
-/* Starts a set for the waiting child. It counts from the exec on; with BPF from now on. */
+/* Starts a set for the waiting child. The set counts from the exec on; with BPF, from now on. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
 	struct start_place place = {.pid = pid, .is_on_exec = count->how.method != STAT_METHOD_BPF};
@@ -103,8 +103,8 @@ static double start_cpu_s(pid_t pid)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Waits until the child sleeps, because then it waits for its exec. If its CPU was busy, it may not
- * have got there yet. */
+/* Waits until the child sleeps, which shows that it waits for its exec. If its CPU was busy, the
+ * child may not have got there yet. */
 static void start_await_sleep(pid_t pid)
 {
 	char state = ps__task_state(pid);
@@ -115,8 +115,8 @@ static void start_await_sleep(pid_t pid)
 	}
 }
 
-/* Moves the child into a new control group and starts a set for it. The child doesn't run before
- * its exec. On failure returns -1 with the reason in how->why, and cleans up. */
+/* Moves the child into a new control group and starts a set for the group. The child doesn't run
+ * before its exec. On failure returns -1 with the reason in how->why, and removes the group. */
 static int start_group(struct stat_count *count, pid_t pid)
 {
 	struct stat_how *how = &count->how;
@@ -133,8 +133,8 @@ static int start_group(struct stat_count *count, pid_t pid)
 	return -1;
 }
 
-/* Chooses the method. A control group can't tell tasks apart, and running processes aren't moved
- * into one. */
+/* Chooses the method. A control group isn't chosen for tasks that must be told apart, or for
+ * running processes, which aren't moved. */
 static enum stat_method start_choose(const struct stat_count *count,
                                      const struct stat_target *target)
 {
@@ -163,9 +163,9 @@ static int start_refuse_method(enum stat_method method, const struct ps_eventset
 	return -1;
 }
 
-/* Notes the estimates that the started sets use: the library divides counts by time if per-CPU
- * events would cost too much, for each process separately. Fails if the user demanded an estimate
- * and a set uses none. */
+/* Notes the estimates that the started sets use. For each process the library decides whether
+ * per-CPU events would cost too much; then it divides counts by time. Fails if the user demanded an
+ * estimate and a set uses none. */
 static int start_note_estimate(struct stat_count *count, const struct stat_target *target)
 {
 	struct stat_how *how = &count->how;
@@ -222,8 +222,8 @@ static void start_suggest(const struct stat_count *count, pid_t pid)
 	ps__buffer_clear(&line);
 }
 
-/* Counts a process. One that has ended since perfsage found it has nothing to count; the footer
- * tells this. */
+/* Counts a process. If it has ended since perfsage found it, there is nothing to count, and the
+ * footer tells this. */
 static int start_process(struct stat_count *count, pid_t pid)
 {
 	size_t before = count->set_count;
@@ -252,8 +252,8 @@ static int start_given(struct stat_count *count, const struct stat_target *targe
 	return 0;
 }
 
-/* Counts a descendant, which the user didn't name. If it has ended there is nothing to count. If it
- * can't be counted the others still are. is_first: complain. */
+/* Counts a descendant, which the user didn't name. If it has ended, there is nothing to count. If
+ * it can't be counted, the other processes still are. is_first: complain in this case. */
 static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 {
 	size_t before = count->set_count;
@@ -303,8 +303,8 @@ static size_t start_count_new(const struct tool_processes *before, const struct 
 #define MOST_STARTS 8
 
 /*
- * A child that was created after the list was made may have its parent's counters, or none. So
- * everything is started again until no new child appears, as the library does with threads.
+ * Starts the sets again until no new child appears, as the library does with threads. A child that
+ * was created after the list was made may have its parent's counters, or none.
  */
 static int start_trees(struct stat_count *count, const struct stat_target *target)
 {
@@ -350,8 +350,8 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	return start_note_estimate(count, target);
 }
 
-/* Checks a CPU of -C. A CPU that the tree has and the machine lacks is left to
- * start_check_machine. */
+/* Checks a CPU of -C. If the tree has the CPU but the machine lacks it, start_check_machine
+ * complains later. */
 static int start_check_cpu(int cpu, void *context)
 {
 	const struct stat_count *count = context;
@@ -366,8 +366,8 @@ static int start_check_cpu(int cpu, void *context)
 	return is_in_tree ? 0 : tool_complain("-C: the tree has no CPU %d", cpu);
 }
 
-/* Checks that the machine has the CPU: hwloc's variables may replace its tree by one with more
- * CPUs. */
+/* Checks that the machine has the CPU. hwloc's variables may replace the machine's tree by one with
+ * more CPUs. */
 static int start_check_machine(int cpu)
 {
 	char variables[1024], unset[160];

@@ -63,14 +63,15 @@ static int rows_compare_places(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Compares the set's numbers, because many processes may have had the same pid. Tasks that can't be
- * told apart may belong to any process, so they have their own number. */
+/* True if both rows belong to one process. Compares the set's numbers of processes, because several
+ * processes may have had the same pid. Tasks that can't be told apart may belong to any process, so
+ * they have a number of their own. */
 static bool rows_are_of_one_process(const struct task_row *one, const struct task_row *other)
 {
 	return one->set == other->set && one->process == other->process;
 }
 
-/* Sorts by process and keeps the order of its rows. */
+/* Sorts rows by process, and keeps the order of rows of one process. */
 static int rows_compare_processes(const void *one, const void *other)
 {
 	const struct task_row *a = one, *b = other;
@@ -121,7 +122,7 @@ void stat_matrix_sort(struct matrix *matrix)
 	qsort(matrix->rows, matrix->count, sizeof *matrix->rows, rows_compare_counts);
 }
 
-/* Returns the sum of the task on the component; NULL if there is none yet. All rows of a task are
+/* Returns the sum of the task on the component; NULL if there is none yet. All sums of a task are
  * adjacent. */
 static struct task_row *rows_find_sum(const struct matrix *sums, const struct task_row *of,
                                       const struct ps_component *where)
@@ -150,7 +151,7 @@ static int rows_add_to_sum(struct matrix *sums, const struct task_row *row,
 	return rows_add(sums, &first, row->counts);
 }
 
-/* Context for visiting the components to which a row is added. */
+/* Context for the visit of the components that a row is added to. */
 struct rows_walk {
 	const struct stat_by *by;
 	int level; /* cache level; 0: all */
@@ -169,8 +170,8 @@ static bool rows_is_asked_for(const struct rows_walk *walk, const struct ps_comp
 	       walk->level == ps_component_cache_level(component);
 }
 
-/* Called for each component. It isn't necessarily an ancestor of the hardware thread: NUMA nodes
- * are beside it. */
+/* Called for each component; adds the row if the component has the row's hardware thread. NUMA
+ * nodes aren't ancestors of their hardware threads, so the search isn't upwards. */
 static int rows_add_to_component(struct ps_component *component, void *context)
 {
 	struct rows_walk *walk = context;
@@ -183,8 +184,8 @@ static int rows_add_to_component(struct ps_component *component, void *context)
 	return rows_add_to_sum(walk->sums, walk->row, component);
 }
 
-/* Adds the row to its components. A hardware thread without any keeps its own row, so that no count
- * is lost. */
+/* Adds the row to its components. If there is none, the row keeps its hardware thread, so that no
+ * count is lost. */
 static int rows_add_to_components(struct rows_walk *walk, const struct task_row *row)
 {
 	struct ps_topology *topology = ps_component_topology(row->where);
@@ -247,8 +248,8 @@ static bool rows_find_total(const struct stat_aggregate *aggregate, const char *
 	return false;
 }
 
-/* Finds the totals. The kernel gives only a task's counts; the totals tell what is missing because
- * of permissions or multiplexing. */
+/* Finds the total of each event. The kernel reports a task's counts without their status; the
+ * totals tell what is missing because of permissions or multiplexing. */
 static int rows_find_totals(struct matrix *matrix, const struct stat_count *count,
                             const struct stat_aggregate *aggregate)
 {
@@ -281,7 +282,7 @@ int stat_matrix_fill(struct matrix *matrix, struct stat_count *count,
 	return -1;
 }
 
-/* Returns a task's count; if the total is scaled, the count is scaled by the same factor. */
+/* Returns a task's count. If the event's total is scaled, scales the count by the same factor. */
 struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task_row *row,
                                   size_t event)
 {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Process, task, name and CPU are one column, so that a narrow screen doesn't drop them. */
+/* Process, task, name and CPU form one column, so that a narrow screen drops none of them. */
 #define WHOSE         "%8s %8s %s%*s %*s"
 #define WHOSE_PROCESS "%8s %s%*s"
 #define TERMINAL_ROWS 40
@@ -126,7 +126,7 @@ static void tasks_add_rows(const struct stat_output *output, const struct matrix
 	ps__grid_clear(&grid);
 }
 
-/* Returns the number of rows to show; sorts them if a terminal doesn't get all. */
+/* Returns the number of rows to show. Sorts the rows if a terminal doesn't show all. */
 static size_t tasks_choose(const struct stat_output *output, struct matrix *matrix)
 {
 	if (!output->screen.is_terminal || output->options->look.flags & PS_PRINT_EACH ||
@@ -224,8 +224,8 @@ static int tasks_export_matrix(const struct stat_output *output, const struct ma
 	return tool_write(&text, output->stream);
 }
 
-/* Adds the first fields of a row, under the heading of the components. A task's parent is its
- * hardware thread or component; a process's parent is the machine. */
+/* Adds the first fields of a row, under the heading of the components. The row's parent is the
+ * hardware thread or component of the task; of a process, the machine. */
 static void tasks_csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
                               const struct task_row *row, const struct stat_count *count)
 {

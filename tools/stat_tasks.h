@@ -9,14 +9,14 @@
 struct task_row {
 	pid_t pid;
 	pid_t tid; /* 0: tasks that can't be told apart */
-	/* Index of the event set, and its numbers for the task and process, which distinguish tasks
-	 * that had the same pid or tid */
+	/* Index of the event set, and the set's numbers of the task and the process. They
+	 * distinguish tasks that had the same pid or tid */
 	size_t set, task, process;
 	char name[16];
 	int cpu;
 	/* The hardware thread; for a sum, the component */
 	const struct ps_component *where;
-	size_t place;      /* index in the list; for a process, that of its first row */
+	size_t place;      /* index in the list; of a process: index of its first row */
 	long long *counts; /* owned */
 };
 
@@ -29,7 +29,7 @@ enum matrix_kind {
 struct matrix {
 	const struct ps_eventset *model;
 	struct ps_topology *topology;
-	/* For each event the sum of all tasks, which tells how each task's count is known */
+	/* For each event the sum of all tasks, with its status and attribution */
 	struct ps_value *totals;
 	struct task_row *rows;
 	size_t count;

@@ -42,8 +42,8 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 		weakest = one;
 		*why = reason;
 	}
-	/* If the tasks slept all the time, nothing was divided, so the method's label would be too
-	 * weak. */
+	/* If the tasks slept all the time, no count was divided. The label of the method would then
+	 * be weaker than the counts. */
 	if (weakest >= PS_ATTRIBUTION_MIXED && !count->has_doubt &&
 	    stat_method_is_estimate(count->how.method)) {
 		*why = "";
@@ -71,7 +71,7 @@ int stat_count_check(struct stat_count *count, long long *residual)
 	return result;
 }
 
-/* What was counted of an event in all. False: that can't be told. */
+/* Gets the total of an event on the whole machine. Returns false if it is unknown. */
 static bool trust_total(const struct stat_count *count, size_t event, struct ps_value *out)
 {
 	return ps_component_total(count->root, ps_eventset_event_name(count->model, event), out) ==

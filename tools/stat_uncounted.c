@@ -28,8 +28,8 @@ static void uncounted_add_set(struct stat_uncounted *sum, struct ps_eventset *se
 	sum->programs += one.programs;
 }
 
-/* Returns the number of tasks that still run; 0 if it is unknown. created doesn't include the
- * command itself, which existed before its set, so it is -1 when all tasks have ended. */
+/* Returns the number of tasks that still run; 0 if it is unknown. `created` is -1 when all tasks
+ * have ended, because it doesn't include the command itself, which existed before its set. */
 static long uncounted_find_left(struct ps_eventset *set)
 {
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);
@@ -59,7 +59,8 @@ static int uncounted_check_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* Finds CPUs that came online. A CPU that has gone offline again stays counted. */
+/* Finds CPUs that came online after counting began. A CPU stays in the number after it went offline
+ * again. */
 static void uncounted_find_late_cpus(struct stat_count *count)
 {
 	struct stat_uncounted before = count->uncounted;
@@ -78,7 +79,7 @@ void stat_uncounted_take(struct stat_count *count)
 	struct stat_uncounted *sum = &count->uncounted;
 
 	uncounted_find_late_cpus(count);
-	/* The kernel takes no times of a run away from programs. */
+	/* The kernel never stops the times of a run, so no program is uncounted. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true,
@@ -134,8 +135,8 @@ double stat_uncounted_children(const struct stat_uncounted *uncounted)
 	return uncounted->is_blind ? (double)NAN : (double)uncounted->children;
 }
 
-/* Adds a sentence about the uncounted programs, or why it isn't known whether there were any;
- * nothing if there were none. */
+/* Adds a sentence about the uncounted programs, or about why their number is unknown. Adds nothing
+ * if there were none. */
 static void uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
 {
 	if (uncounted->programs == 0) {

@@ -20,7 +20,8 @@ struct stat_uncounted {
 	                       * started */
 	pid_t pid;            /* of the first program */
 	char name[16];
-	char why_unknown[320]; /* why further programs may be uncounted; "": there are none */
+	char why_unknown[320]; /* why there may be more uncounted programs than these; "": there are
+	                        * none */
 	size_t children;       /* number of children that ran before the processes were attached */
 	bool is_blind;         /* it is unknown whether there were children */
 	long left;             /* number of the command's tasks that still ran when it ended */
@@ -29,11 +30,11 @@ struct stat_uncounted {
 	int late_cpu;          /* the first of them */
 };
 
-/* Asks the event sets for uncounted programs. Must be called several times per second while they
- * count, because the kernel's records need room. */
+/* Asks the event sets for uncounted programs. The caller must call this several times per second
+ * while the sets count, because the kernel's buffers for records are small. */
 void stat_uncounted_take(struct stat_count *count);
 
-/* Finds running descendants of these processes. Complains about their number, and how to count
+/* Finds running descendants of these processes. Complains about them, and tells how to count
  * them. */
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
 
@@ -43,7 +44,7 @@ double stat_uncounted_children(const struct stat_uncounted *uncounted);
 /* Adds one run's numbers to a sum, which keeps the first program. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
-/* Notes the CPUs that are online now: later ones have no counters. */
+/* Notes which CPUs are online now. CPUs that come online later have no counters. */
 void stat_uncounted_note_online(struct stat_count *count);
 
 /* Is true if there were uncounted programs, or may have been. */

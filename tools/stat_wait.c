@@ -12,7 +12,7 @@
 /* Period of showing the elapsed time. */
 #define BEAT_NS 1000000000u
 
-/* Period of reading the kernel's records of tasks and programs. */
+/* Period of reading the kernel's records about tasks and uncounted programs. */
 #define TAKE_NS 20000000u
 
 /* Least period of looking where the tasks run. Looks take at most 1 / PART_OF_TIME of a CPU's
@@ -73,8 +73,8 @@ static uint64_t wait_earliest(uint64_t one, uint64_t other)
 	return one;
 }
 
-/* Called when the time is up: asks a command to end; without one, counting ends. Returns true if
- * there is a command to wait for. */
+/* Called when the time is up. Asks the command to end; without a command, counting ends now.
+ * Returns true if there is a command to wait for. */
 static bool wait_end_by_timeout(struct run *run)
 {
 	run->limit_ns = 0;
@@ -101,8 +101,9 @@ static void wait_look(void *context)
 	run->look_ns = ps__os_now_ns() + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 
-/* Ends an interval. Returns false if there is nothing left to wait for: the last interval is shown
- * when counting has ended. A failed write ends counting, unless a command is running. */
+/* Ends an interval. Returns false if counting must end. This is the case after the last interval,
+ * which the caller shows when counting has ended, and after a failed write; but not while a command
+ * is running. */
 static bool wait_take_interval(struct run *run, uint64_t now)
 {
 	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
@@ -115,7 +116,7 @@ static bool wait_take_interval(struct run *run, uint64_t now)
 	stat_count_take(&run->count);
 	bool is_shown = stat_wait_show_interval(run, NULL) == 0;
 	run->lacks_interval |= !is_shown;
-	/* Intervals that were missed belong to the one that was just shown. */
+	/* The interval that was just shown includes the intervals that were missed. */
 	run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
 	return is_shown || run->session->watcher.command;
 }

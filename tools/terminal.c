@@ -116,7 +116,7 @@ int tool_complain_memory(const char *what)
 	return tool_complain("there is no memory for %s", what), -1;
 }
 
-/* Complains line by line: wrapping a message would remove its line ends. */
+/* Complains about each line separately, because wrapping joins lines. */
 void tool_complain_lines(const char *lines)
 {
 	while (*lines) {
@@ -157,8 +157,8 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 	return result;
 }
 
-/* Returns the column for text that should begin at `indent`; less if the text would have too little
- * room. */
+/* Returns the column for text that should begin at `indent`; a smaller one if the text would have
+ * too little room there. */
 static size_t terminal_indent(size_t indent, size_t width)
 {
 	if (!width || width >= indent + NARROWEST)
@@ -168,8 +168,8 @@ static size_t terminal_indent(size_t indent, size_t width)
 	return indent < LEAST_INDENT ? indent : LEAST_INDENT;
 }
 
-/* Returns the column where the text begins. If the text doesn't fit into the rest of the line,
- * begins a new line with a smaller indent. */
+/* Returns the column where the text begins. Begins a new line with a smaller indent if there is too
+ * little room at `indent` and the text doesn't fit into the rest of the line. */
 static size_t terminal_begin_text(struct ps__buffer *out, const char *text, size_t indent,
                                   size_t width)
 {

@@ -19,7 +19,7 @@ struct tool_screen {
 	size_t height;   /* lines; 0: unlimited */
 };
 
-/* setlocale must have been called. */
+/* Finds out what the terminal can show. setlocale must have been called before. */
 struct tool_screen tool_screen_of(int fd);
 
 /* Sets the subcommand's name for complaints; the string must stay valid. */
@@ -36,9 +36,9 @@ int tool_complain_memory(const char *what);
 void tool_complain_lines(const char *lines);
 
 /*
- * Adds text that begins at column `indent`, where the current line already is, wraps it to `width`
- * columns (0: no limit) with the same indent, and ends the line. If that leaves too little room,
- * the text begins on the next line, further left.
+ * Adds text, wrapped to `width` columns (0: no limit), and ends the line. The text begins at column
+ * `indent`, where the current line already is; its other lines have the same indent. If this leaves
+ * too little room, the text begins on a new line, further left.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 
@@ -53,7 +53,8 @@ void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, 
 
 /*
  * Adds text that others chose, such as names of threads and events, or arguments. Characters that
- * could harm a terminal become '?'; outside a UTF-8 locale all that aren't ASCII do, too.
+ * could harm a terminal become '?'. Outside a UTF-8 locale, all characters that aren't ASCII become
+ * '?', too.
  */
 void tool_put(struct ps__buffer *buffer, const char *text);
 /* Adds ", rank 0, host n1", and ", process 12" unless pid is 0. Adds nothing if MPI didn't start

@@ -139,7 +139,7 @@ static int timeline_parse(struct timeline_options *options, int argc, char **arg
 	return 1;
 }
 
-/* Writes the text when there is enough of it, so that it need not fit into memory. */
+/* Writes the text when there is enough of it, because all text together may not fit into memory. */
 static int timeline_flush(struct timeline *timeline, bool is_end)
 {
 	if (!is_end && timeline->text.length < FLUSH_BYTES)
@@ -177,7 +177,8 @@ static int timeline_visit_hole(const struct tool_hole *hole, void *context)
 	return timeline->tracks ? timeline_trace_add_hole(timeline, hole) : 0;
 }
 
-/* Returns -1 after a complaint. A failed write is reported when the file is finished. */
+/* Plays the records. Returns -1 after a complaint. A failed write is reported when the file is
+ * finished. */
 static int timeline_play(struct timeline *timeline)
 {
 	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
@@ -215,8 +216,8 @@ static int timeline_show(struct timeline *timeline)
 	return timeline_flush(timeline, true);
 }
 
-/* Opens the trace. Only after the output is open can it be found out that both are the same
- * file. */
+/* Opens the trace. The output must be open already: then it can be found out whether both are the
+ * same file. */
 static int open_trace(struct timeline *timeline)
 {
 	const struct timeline_options *options = &timeline->options;

@@ -31,7 +31,7 @@ struct timeline_event {
 	                       * as name */
 	bool is_counted;      /* false: its counts are unknown */
 	bool is_counter;      /* read at each switch, not recorded as single samples */
-	bool shares_samples;  /* sampled, and other programs may sample the same event */
+	bool shares_samples;  /* sampled, and another program's samples could be taken for these */
 	bool is_of_user_only; /* the kernel's part may not be observed */
 	size_t index;         /* of a counted event: its index in a span's counts; the session's
 	                       * events come first */
@@ -45,7 +45,7 @@ struct timeline_cpu {
 	size_t tasks;
 };
 
-/* A task's time on one hardware thread. */
+/* Sums of a task's slices on one hardware thread. */
 struct timeline_part {
 	int cpu;
 	uint64_t on_ns, slices;
@@ -54,7 +54,7 @@ struct timeline_part {
 /* The time between two slices of a task. */
 struct timeline_wait {
 	size_t task;
-	enum tool_span_kind kind; /* OFF: several kinds, or unknown */
+	enum tool_span_kind kind; /* OFF: the wait had several kinds, or its kind is unknown */
 	uint64_t begin_ns, end_ns;
 	int from_cpu, to_cpu; /* -1: none, or unknown */
 };
@@ -78,8 +78,8 @@ struct timeline_sums {
 	struct timeline_cpu *cpus;   /* indexed by CPU number */
 	struct timeline_move
 	    *moves; /* sorted by CPU numbers; after timeline_sums_close by count, largest first */
-	/* The longest waits. Until timeline_sums_close there are up to as many shorter ones; then
-	 * they are sorted, longest first */
+	/* The longest waits. Until timeline_sums_close there are up to twice as many as are wanted;
+	 * then they are sorted, longest first */
 	struct timeline_wait *waits;
 	uint64_t least_ns; /* shorter waits aren't kept */
 	size_t task_count, task_room;
@@ -89,13 +89,13 @@ struct timeline_sums {
 	uint64_t slices;
 };
 
-/* timeline_there.c */
+/* The threads that timeline_there.c found. */
 struct timeline_threads {
 	struct timeline_there *list;
 	size_t count, room;
 };
 
-/* Losses: what is missing, or may be missing, in counts. */
+/* What is missing, or may be missing, in counts. */
 struct timeline_losses {
 	uint64_t records;    /* number of records that didn't fit into the rings */
 	uint64_t unassigned; /* number of samples that can't be assigned to one of the events */
@@ -138,21 +138,22 @@ int timeline_events_note_user(struct timeline *timeline);
 void timeline_events_note_losses(struct timeline *timeline);
 void timeline_events_clear(struct timeline *timeline);
 
-/* timeline_counters.c: opens the events that have a `counter`; complains about those whose counts
- * can't be known. Both return -1 after a complaint. */
+/* timeline_counters.c. timeline_counters_open opens the events that have a `counter`, and complains
+ * about those whose counts can't be known. Both functions return -1 after a complaint. */
 int timeline_counters_open(struct timeline *timeline);
 int timeline_counters_start(struct timeline *timeline);
-/* Reads what is in the rings. */
+/* Reads the new records of the counters' rings. */
 void timeline_counters_read(struct timeline *timeline);
 void timeline_counters_stop(struct timeline *timeline);
 /* Called at the end. Returns the number of lost switches. */
 uint64_t timeline_counters_close(struct timeline *timeline);
-/* True if the event's count in a span on a hardware thread is known. A counter's count is unknown
- * on a CPU that was offline at first, and after it went offline. Called after
- * timeline_counters_close. */
+/* True if the event's count in a span on a hardware thread is known. The count of a counter is
+ * unknown on a CPU that was offline at the start, and from the time on when the CPU went offline.
+ * Called after timeline_counters_close. */
 bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
                     const struct tool_span *span);
-/* Called for each span after timeline_sums_add: if a count is unknown, sums become lower bounds. */
+/* Called for each span after timeline_sums_add. If a count of the span is unknown, makes the sums
+ * lower bounds. */
 void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span);
 enum timeline_known {
 	TIMELINE_NOT_KNOWN, /* unknown in all slices */
@@ -165,20 +166,19 @@ enum timeline_known timeline_knows_sum(const struct timeline *timeline,
                                        const struct tool_task *task);
 /* True if no part of the task's times and sums was lost. */
 bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task);
-/* Returns the CPU of the first span that isn't known; -1: none. */
+/* Returns the CPU of the first span with an unknown count; -1 if there is none. */
 int timeline_counters_unknown(const struct timeline *timeline);
 /* Returns the fraction of the time in which the counters weren't on the hardware. */
 double timeline_counters_waited(const struct timeline *timeline);
 void timeline_counters_clear(struct timeline *timeline);
 
-/* timeline_there.c: read the threads of the process, at begin_ns and at the end. The first returns
- * -1 after a complaint.
- */
+/* timeline_there.c: these functions read the threads of the process, one at begin_ns and one at the
+ * end. The first one returns -1 after a complaint. */
 int timeline_there_read(struct timeline *timeline);
 void timeline_there_read_end(struct timeline *timeline);
 
-/* timeline_run.c: records until the end. Returns the exit status. *is_recorded: there is something
- * to show. */
+/* timeline_run.c: records until the end. Returns the exit status. *is_recorded gets true if there
+ * is something to show. */
 int timeline_record(struct timeline *timeline, bool *is_recorded);
 
 /* timeline_notes.c: adds what the user should know about the tables above to the text. */
@@ -199,8 +199,8 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span);
 int timeline_trace_add_hole(struct timeline *timeline, const struct tool_hole *hole);
 int timeline_trace_close(struct timeline *timeline, bool is_whole);
 
-/* The output formats: first each span when it ends, if the user chose to see them; then all
- * sums. */
+/* The output formats. Each writes a span when it ends, if the user chose to see spans, and all sums
+ * at the end. */
 void timeline_text_add_span(struct timeline *timeline, const struct tool_span *span);
 void timeline_text_add_sums(struct timeline *timeline);
 void timeline_json_begin(struct timeline *timeline);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters of perfsage timeline, for events that the kernel can't record one by one. On each CPU, a
- * sampler of its context switches leads a group with these events. A sample has the group's counts
- * when a task left the CPU; the difference from the previous sample is that task's. This needs the
- * right to observe whole CPUs.
+ * sampler of context switches leads a group with these events. When a task leaves the CPU, a sample
+ * has the group's counts. Their difference from the previous sample is the count of this task. This
+ * needs the right to observe whole CPUs.
  */
 #include "tools/timeline_counters.h"
 
@@ -31,8 +31,8 @@ static struct ps_attr *make_leader(size_t ring_bytes)
 
 	for (size_t i = 0; code == PS_OK && i < sizeof fields / sizeof *fields; i++)
 		code = ps_attr_set(attr, fields[i].field, fields[i].value);
-	/* Wake-ups aren't needed, because the rings are read at intervals; half a ring makes them
-	 * rare. */
+	/* Wake-ups aren't needed, because the rings are read at intervals. They are rare if they
+	 * come at half a ring. */
 	if (code == PS_OK)
 		code = ps_attr_set(attr, PS_ATTR_WAKEUP_WATERMARK, ring_bytes / 2);
 	if (code == PS_OK)
@@ -67,9 +67,9 @@ static int open_sampler(struct timeline_switched *cpu, const struct ps_attr *lea
 
 #define NO_SWITCHES SIZE_MAX
 
-/* Opens the events in the CPU's group. Returns counters->count if all are open, else the index of
- * the first that isn't; or NO_SWITCHES if the sampler can't be opened. ps_error_detail has the
- * reason. */
+/* Opens the events in the CPU's group. Returns counters->count if all are open; else the index of
+ * the first event that can't be opened, or NO_SWITCHES if the sampler can't be opened.
+ * ps_error_detail has the reason. */
 static size_t open_group(struct timeline_counters *counters, struct timeline_switched *cpu,
                          const struct ps_attr *leader, size_t ring_bytes)
 {
@@ -84,7 +84,7 @@ static size_t open_group(struct timeline_counters *counters, struct timeline_swi
 	return counters->count;
 }
 
-/* Opens the groups of all CPUs that are online. Returns the same. */
+/* Opens the groups of all CPUs that are online. Returns the same as open_group. */
 static size_t open_cpus(struct timeline_counters *counters, const struct ps_attr *leader,
                         size_t ring_bytes)
 {
@@ -146,8 +146,8 @@ static void counters_drop_all(struct timeline *timeline)
 		ps_attr_destroy(counters->attrs[--counters->count]);
 }
 
-/* Opens the same group on each CPU. An event that can't be counted on one of them is dropped from
- * all. */
+/* Opens the same group on each CPU. An event that can't be counted on one CPU is dropped from the
+ * groups of all CPUs. */
 static void counters_open_groups(struct timeline *timeline)
 {
 	struct timeline_counters *counters = timeline->counters;

@@ -10,7 +10,7 @@
 struct timeline_switched {
 	struct ps_sampler *sampler; /* NULL: the CPU was offline */
 	int cpu;
-	bool is_known; /* false: records were lost since then */
+	bool is_known; /* false: records were lost after the latest switch that is known */
 	uint64_t time_ns;
 	uint64_t enabled_ns, running_ns;
 	uint64_t *values; /* of the group without its leader */
@@ -22,19 +22,19 @@ struct timeline_switched {
 struct timeline_counters {
 	struct timeline_switched *cpus;
 	size_t cpu_count;
-	struct ps_attr **attrs; /* of the events that are counted this way */
+	struct ps_attr **attrs; /* attributes of the events that are counted by these counters */
 	size_t *events;         /* their indexes in timeline->events */
 	size_t count;
 	uint64_t *values; /* for all CPUs */
 	uint64_t enabled_ns, running_ns;
 	uint64_t stop_ns;
 	int refusal;     /* error of the last event that could not be opened */
-	bool has_gaps;   /* a CPU's counters ended before the others' */
-	int unknown_cpu; /* CPU of a span that isn't known; -1: none */
+	bool has_gaps;   /* the counters of at least one CPU ended early */
+	int unknown_cpu; /* CPU of the first span with an unknown count; -1: none */
 };
 
-/* Complains that an event can't be counted by slice. others: number of further events with the same
- * reason. code: PS_ENOSUPP if nothing can count it here. */
+/* Complains that an event can't be counted by slice. others: number of further events that fail for
+ * the same reason. code: PS_ENOSUPP if nothing on this machine can count the event. */
 void timeline_counters_complain(const char *name, size_t others, int code, const char *why);
 void timeline_counters_close_cpus(struct timeline_counters *counters);
 

@@ -25,8 +25,8 @@ int timeline_counters_start(struct timeline *timeline)
 	return 0;
 }
 
-/* Passes on a read for each switch, even of 0: the first read after a task's end must be that
- * task's, not another one's. */
+/* Passes on a read for each switch, even if its count is 0. Slices give the first read after a
+ * task's end to that task, so a missing read would give it another task's count. */
 static void add_difference(struct timeline *timeline, const struct timeline_switched *cpu,
                            size_t event, uint64_t value, struct tool_slices_read read)
 {
@@ -70,7 +70,7 @@ static void counters_hear_switch(struct timeline *timeline, struct timeline_swit
 	cpu->time_ns = record->time;
 }
 
-/* Notes a hole: several tasks may have left the CPU since the last sample. */
+/* Notes a hole, because several tasks may have left the CPU since the last sample. */
 static void counters_hear_lost(struct timeline *timeline, struct timeline_switched *cpu,
                                const struct ps_record *record)
 {
@@ -113,7 +113,7 @@ static bool has_stopped(const struct timeline_counters *counters,
 	return due_ns > SHORTEST_GAP_NS && enabled_ns - cpu->enabled_ns < due_ns / 2;
 }
 
-/* Reads the counts since the last sample, which belong to the task on the CPU now. */
+/* Reads the counts since the last sample. They belong to the task that is on the CPU now. */
 static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 {
 	struct timeline_counters *counters = timeline->counters;

@@ -64,7 +64,7 @@ static bool add_attr(struct timeline *timeline, struct ps_attr *attr)
 	return code == PS_OK;
 }
 
-/* Returns true, after a complaint, if nothing on this machine counts the event, whatever the user's
+/* Returns true after a complaint if nothing on this machine counts the event, with any
  * permissions. */
 static bool is_uncountable(const char *name)
 {

@@ -52,7 +52,8 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 	}
 }
 
-/* Ends the session before the output is written, so that the process isn't observed meanwhile. */
+/* Ends the session. Called before the output is written, so that the process isn't observed during
+ * that time. */
 static void close_session(struct timeline *timeline)
 {
 	struct ps_session_stats stats = {.size = sizeof stats};
@@ -61,7 +62,7 @@ static void close_session(struct timeline *timeline)
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
 	uint64_t switches = timeline_counters_close(timeline);
-	/* Read here because some are found only after the start. */
+	/* Read the number at the end, because some tasks are found only after the start. */
 	losses->missed = ps_session_missed(timeline->session, NULL, 0);
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
 		losses->records = stats.lost + switches;
@@ -76,7 +77,8 @@ static void close_session(struct timeline *timeline)
 
 static int create_child(struct timeline *timeline, struct tool_launch *launch)
 {
-	/* The waiting child must start with signals held: they are handled by perfsage. */
+	/* The child must start with signals held. perfsage handles the signals that come while it
+	 * waits. */
 	tool_watcher_hold(&timeline->watcher);
 	int result = tool_launch_create(launch, timeline->options.command, &timeline->watcher);
 	tool_watcher_release(&timeline->watcher);

@@ -27,7 +27,7 @@ void timeline_sums_clear(struct timeline_sums *sums)
 	ps__os_free(sums->waits);
 }
 
-/* Returns the sums of a CPU, which are added if needed. NULL if memory runs out. */
+/* Returns the sums of a CPU, and adds them if there are none yet. NULL if memory runs out. */
 static struct timeline_cpu *find_cpu(struct timeline_sums *sums, int cpu)
 {
 	size_t at = 0;
@@ -183,7 +183,7 @@ int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span)
 		go_on_waiting(task, span);
 		return PS_OK;
 	}
-	/* The rest of the wait is unknown: it took at least this long. */
+	/* The wait goes on for an unknown time, so its known length is a lower bound. */
 	end_wait(sums, task, -1);
 	task->last_cpu = -1;
 	return PS_OK;

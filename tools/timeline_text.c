@@ -63,7 +63,8 @@ static void next_row(struct sheet *sheet)
 	sheet->column = 0;
 }
 
-/* headings: ends with NULL. Returns -1 if memory runs out; the text notes the failure. */
+/* Begins a table. headings: ends with NULL. Returns -1 if memory runs out; the text then has
+ * failed. */
 static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t rows,
                        const char *const *headings)
 {

@@ -57,7 +57,7 @@ static int there_note(struct timeline *timeline, pid_t tid)
 	long long pid = timeline->options.pid;
 	uint64_t ran_ns = there_read_ran(pid, tid);
 
-	/* The thread has ended, or its records will tell about it. */
+	/* Skip a thread that can't be read. It has ended, or its records will show it. */
 	if (!there_read_stat(pid, tid, text) || !there_parse_stat(text, name, &state))
 		return 0;
 	if (!PS__VECTOR_GROW(&timeline->there.list, timeline->there.count, &timeline->there.room))
@@ -85,8 +85,8 @@ int timeline_there_read(struct timeline *timeline)
 	return 0;
 }
 
-/* Finds threads that were runnable, ran, and were never switched: each was on its CPU all the
- * time. */
+/* Notes threads that were runnable at the beginning and have run since. Such a thread without any
+ * record was on its CPU all the time. */
 void timeline_there_read_end(struct timeline *timeline)
 {
 	char text[STAT_BYTES];

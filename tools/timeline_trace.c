@@ -159,9 +159,9 @@ static void trace_put(struct timeline *timeline, uint64_t track, const char *nam
 	trace->format->end(trace, track, end_ns);
 }
 
-/* Puts a slice on a CPU's track. A slice inside a hole is left out: there a counter shows what a
- * task counted, but not how long it ran. It is on the task's track. Returns -1 after a
- * complaint. */
+/* Puts a slice on a CPU's track. Leaves out a slice inside a hole, which only the task's track
+ * shows: in a hole, a counter shows what the task counted, but not how long it ran. Returns -1
+ * after a complaint. */
 static int trace_put_on_cpu(struct timeline *timeline, int cpu, const char *name, uint64_t begin_ns,
                             uint64_t end_ns, size_t arguments)
 {

@@ -23,12 +23,12 @@ struct tool_trace_file {
 /* Finds "perfetto" or "otf2". Returns -1 after a complaint. */
 int tool_trace_find_format(const char *name, enum tool_trace_format *out);
 
-/* path: "-" for stdout. watcher: the subcommand's; NULL if it has none. Returns -1 after a
- * complaint. */
+/* Opens a trace. path: "-" for stdout. watcher: the subcommand's; NULL if it has none. Returns -1
+ * after a complaint. */
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
                     struct tool_watcher *watcher);
-/* Writes the collected bytes once there are many. Returns -1 on failure; tool_trace_close
- * complains. */
+/* Writes the collected bytes if there are many. Returns -1 on failure, without a complaint;
+ * tool_trace_close complains. */
 int tool_trace_flush(struct tool_trace_file *file);
 /* Renames the trace to its path if is_whole; else removes it. Returns -1 after a complaint. */
 int tool_trace_close(struct tool_trace_file *file, bool is_whole);

@@ -28,7 +28,7 @@ static struct tool_otf2 *otf2_of(struct ps__trace *trace)
 }
 
 /* Keeps the first failure, to report it. After a failure no writer may be called: the library has
- * freed what it could not write, and would crash. */
+ * freed data that it could not write, and would crash. */
 static void otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
 {
 	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
@@ -129,7 +129,7 @@ static void otf2_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 		                                      otf2->tracks[track - 1].open[depth]));
 }
 
-/* OTF2 has no moments with a name, so a moment is an empty region. */
+/* Adds a moment as an empty region, because OTF2 has no moments with a name. */
 static void otf2_mark(struct ps__trace *trace, const struct ps__trace_event *event)
 {
 	otf2_begin(trace, event);
@@ -186,8 +186,8 @@ static OTF2_TimeStamp post_flush(void *context, OTF2_FileType type, OTF2_Locatio
 	return location < otf2->trace.tracks ? otf2->tracks[location].last_ns : otf2->last_ns;
 }
 
-/* Memory callbacks. Without them the library keeps the whole trace in memory: it flushes a writer
- * only when it gets no memory for another chunk. */
+/* Memory callbacks, which limit the library's memory. Without them the library keeps the whole
+ * trace in memory, because it flushes a writer only when it gets no memory for another chunk. */
 struct chunks {
 	void *chunk[MOST_CHUNKS];
 	size_t count;
@@ -223,7 +223,7 @@ static void free_chunks(void *context, OTF2_FileType type, OTF2_LocationRef loca
 	*of_writer = NULL;
 }
 
-/* Replaces the library's error messages on stderr. */
+/* Receives the library's error messages, so that it doesn't print them on stderr. */
 static OTF2_ErrorCode keep_quiet(void *context, const char *file, uint64_t line,
                                  const char *function, OTF2_ErrorCode code, const char *format,
                                  va_list arguments)
@@ -336,7 +336,7 @@ static void close_events(struct tool_otf2 *otf2)
 	otf2_check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
 }
 
-/* Each location needs its own file of definitions, even an empty one. */
+/* Writes a file of definitions for each location. OTF2 requires the file even if it is empty. */
 static void close_local_definitions(struct tool_otf2 *otf2)
 {
 	otf2_check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));

@@ -38,7 +38,8 @@ struct tool_otf2_attribute {
 };
 
 struct tool_otf2 {
-	struct ps__trace trace; /* the first member, because callers have a pointer to it */
+	struct ps__trace trace; /* the first member, because a pointer to it is also a pointer to
+	                         * this struct */
 	char *path, *part;
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
@@ -48,14 +49,14 @@ struct tool_otf2 {
 	size_t track_room;
 	uint32_t counters, groups; /* number of tracks of each kind */
 	struct tool_otf2_names names;
-	OTF2_StringRef *regions; /* their names */
+	OTF2_StringRef *regions; /* names of the regions */
 	size_t region_count, region_room;
 	struct tool_otf2_attribute *attributes;
 	size_t attribute_count, attribute_room;
 };
 
-/* trace_otf2_names.c: return the numbers of texts, regions and attributes, which are defined at
- * first use. If memory runs out they return 0, and the trace has failed. */
+/* trace_otf2_names.c: these functions return the numbers of texts, regions and attributes. A number
+ * is defined at its first use. If memory runs out they return 0, and the trace has failed. */
 OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text);
 OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *name);
 OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *name, OTF2_Type type);

@@ -33,8 +33,8 @@ static const char *_Atomic files[MOST_FILES];
 static _Atomic pid_t owner; /* perfsage's pid: a child that the library forks inherits the handler,
                              * but must not remove files */
 
-/* Handler: removes the files and ends perfsage by the signal. It runs with all these signals
- * blocked. */
+/* Signal handler: removes the files and ends perfsage by the signal. All signals of ending_signals
+ * are blocked while the handler runs. */
 static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
@@ -66,7 +66,7 @@ void tool_ending_keep(const char *path)
 	}
 }
 
-/* The first three are followed by the signals that end perfsage. */
+/* Signals whose actions are changed. The signals that end perfsage follow the first three. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE,   SIGXFSZ, SIGINT,
                                                   SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU,
                                                   SIGALRM, SIGVTALRM, SIGPROF};
@@ -100,12 +100,12 @@ static void watcher_take_actions(struct tool_state *state, bool hears_interrupt)
 }
 
 /*
- * Saves the state and changes it. The signals in `blocked` are blocked. SIGCHLD gets its default
- * action, because an ignored one would discard the command's status. SIGPIPE and SIGXFSZ are
- * ignored, so that a failed write is an error and the command isn't abandoned. A signal that ends
- * perfsage removes its unfinished files (tool_ending_remove), unless it was ignored;
- * hears_interrupt: SIGINT does so even then. The limit of descriptors is raised to the hard limit,
- * because an exact split over many CPUs needs many.
+ * Saves the state and changes it. Blocks the signals in `blocked`. Gives SIGCHLD its default
+ * action, because an ignored SIGCHLD would discard the command's status. Ignores SIGPIPE and
+ * SIGXFSZ, so that a failed write is an error and perfsage doesn't abandon the command. Lets the
+ * signals that end perfsage remove its unfinished files (tool_ending_remove), except for ignored
+ * signals. hears_interrupt: SIGINT does so even if it was ignored. Raises the limit of descriptors
+ * to the hard limit, because an exact split over many CPUs needs many.
  */
 static void watcher_save_state(struct tool_state *state, const sigset_t *blocked,
                                bool hears_interrupt)
@@ -149,7 +149,7 @@ static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 
 int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt)
 {
-	/* These don't end perfsage, so they can stay blocked until they are read. */
+	/* These signals don't end perfsage, so they stay blocked until they are read. */
 	static const int to_command[] = {SIGUSR1, SIGUSR2};
 	sigset_t all, blocked;
 
@@ -232,8 +232,8 @@ static void watcher_complain_of_process(pid_t pid, int error)
 		              error == ESRCH ? "there is none of that number" : strerror(error));
 }
 
-/* True if the process has ended. A user's list of processes may be older than the call; the others
- * are still counted. */
+/* True if the process has ended. The user's list of processes may be older than this run; the
+ * processes that still exist are counted. */
 static bool watcher_is_absent(pid_t pid, int error)
 {
 	return error == ESRCH && ps__locate_process(pid) < 0;
@@ -283,8 +283,8 @@ static bool watcher_is_of_a_clock(uint32_t number)
 	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
 }
 
-/* True if the command needs no copy of the signal: it was sent to the whole process group, and the
- * command is still in it. A limit of perfsage's own CPU time isn't meant for the command. */
+/* True if the command needs no copy of the signal. Either the whole process group got it, and the
+ * command is still in the group; or it reports that perfsage exceeded its own limit of CPU time. */
 static bool watcher_has_command_got(struct tool_watcher *watcher,
                                     const struct signalfd_siginfo *info)
 {
@@ -313,7 +313,7 @@ static bool watcher_take_command(struct tool_watcher *watcher)
 	return true;
 }
 
-/* Reads one signal. Returns true if it ends the wait. */
+/* Reads one signal and handles it. Returns true if the signal ends the wait. */
 static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
@@ -339,7 +339,7 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *
 	return true;
 }
 
-/* Closes the pidfds that poll found readable. True if that was the last one. */
+/* Closes the pidfds that poll found readable. True if no watched process is left. */
 static bool watcher_take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
 {
 	bool is_any_left = false;
@@ -368,7 +368,7 @@ static int watcher_milliseconds_until(uint64_t deadline_ns)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-/* Keeps a wakeup for later. The end of the command replaces any other. */
+/* Keeps a wakeup for later. The end of the command replaces any wakeup that was kept before. */
 static void watcher_keep_wakeup(struct tool_watcher *watcher, enum tool_wakeup wakeup)
 {
 	if (!watcher->has_kept || wakeup == TOOL_WAKEUP_COMMAND)

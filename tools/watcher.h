@@ -29,7 +29,7 @@ void tool_ending_keep(const char *path);
 
 #define TOOL_CHANGED_ACTIONS 11
 
-/* The state that perfsage inherited and changes while it counts. A command gets the original
+/* The state of perfsage that it inherited and changes while it counts. A command gets the inherited
  * state. */
 struct tool_state {
 	sigset_t mask;
@@ -41,8 +41,8 @@ struct tool_state {
  * that are safe after fork. */
 void tool_state_restore(const struct tool_state *state);
 
-/* Returns the signals that are ignored now, so that exec would keep this, but were not ignored when
- * perfsage started. */
+/* Returns the signals that are ignored now, but were not ignored when perfsage started. An exec
+ * would keep them ignored. */
 void tool_state_ignored(const struct tool_state *state, sigset_t *out);
 
 enum tool_wakeup {
@@ -61,12 +61,12 @@ struct tool_watcher {
 	int wait_status;             /* the command's status after it ended */
 	struct rusage usage;         /* of the command and all its children that were waited for */
 	struct tool_witness witness; /* from the first command on */
-	int signal;                  /* the latest signal */
+	int signal;                  /* the latest signal that ends programs; 0: none */
 	bool has_kept; /* tool_watcher_until received a wakeup that the next tool_watcher_wait
 	                * returns */
 	enum tool_wakeup kept;
-	/* Called before a command that may have ended is waited for, while its files in /proc still
-	 * exist. May be NULL */
+	/* Called before the watcher waits for a command that may have ended, while the command's
+	 * files in /proc still exist. May be NULL */
 	void (*before_end)(void *context);
 	void *context;
 	int *processes; /* pidfds of the watched processes; -1: ended */
@@ -94,7 +94,8 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count);
 /* Waits for a wakeup, until deadline_ns at the latest (CLOCK_MONOTONIC; 0: no deadline). */
 enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
 
-/* Called when the time is up: asks the command to end. Returns true if there is one to wait for. */
+/* Called when the time is up. Asks the command to end. Returns true if there is a command to wait
+ * for. */
 bool tool_watcher_end_by_timeout(const struct tool_watcher *watcher);
 
 /*
@@ -111,13 +112,14 @@ struct tool_launch {
 	int failure; /* the child's messages: 0 when it waits, errno if its exec failed */
 };
 
-/* Forks a child and returns when it waits. argv: the command, NULL-terminated. watcher: its saved
- * state is restored in the child; it gets its witness. Returns -1 after a complaint. */
+/* Forks a child and returns when the child waits. argv: the command, NULL-terminated. watcher: its
+ * saved state is restored in the child, and a witness is made for it. Returns -1 after a
+ * complaint. */
 int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 
 /*
- * Lets the child run the command, which becomes the watcher's. Returns 0. If the command can't be
- * run, complains, reaps the child and returns the exit status for this failure.
+ * Lets the child run the command, which becomes watcher->command. Returns 0. If the command can't
+ * be run, complains, reaps the child and returns the exit status for this failure.
  */
 int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 

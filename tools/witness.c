@@ -16,8 +16,8 @@
 #define GRACE_MS 20
 #define SAME_NS  100000000u
 
-/* Answers questions: the question is a signal's number, the answer whether the signal came since
- * the last such question. Ends when the socket is closed, at the latest with perfsage. */
+/* Answers questions. A question is a signal's number; the answer tells whether the signal came
+ * since the last question about it. Ends when the socket is closed, at the latest with perfsage. */
 static _Noreturn void witness_answer(int socket, int signals)
 {
 	bool came[NSIG] = {false};
