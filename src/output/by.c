@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Also accepts the words that users of perf, numactl and other tools know. */
+/* Finds the components that a word names. Knows also words of perf, numactl and other tools. */
 #include "output/by.h"
 
 #include "base/error.h"

@@ -33,8 +33,8 @@ void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *ev
                        const struct ps_value *value);
 void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
                         const struct ps__metric *metric, const struct ps_metric_value *value);
-/* Adds the same fields for a component without a reading: all but name, unit and kind are empty.
- * Every component has the same rows, so that the rows of two runs match. */
+/* Adds the same fields for a component without a reading: all fields but name, unit and kind are
+ * empty. Every component has the same rows, so that the rows of two runs match. */
 void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit,
                          const char *kind);
 
@@ -42,7 +42,7 @@ void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char
  * frees it. NULL if there is no heading or no memory. */
 char *ps__csv_read_heading(FILE *stream);
 
-/* Add the header, and end a row; both append the caller's own fields. */
+/* Adds the header. ps__csv_end_row ends a row. Both append the caller's own fields. */
 void ps__csv_add_header(struct ps__buffer *buffer, const char *columns,
                         const struct ps_export_field *fields, size_t count);
 void ps__csv_end_row(struct ps__buffer *buffer, const struct ps_export_field *fields, size_t count);

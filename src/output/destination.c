@@ -124,7 +124,7 @@ int ps__destination_put_in_place(int fd, const char *path, const char *target)
 	return rename(path, target) < 0 ? errno : 0;
 }
 
-/* Finds the file at the end of symbolic links, and keeps the links. An existing one must be a
+/* Finds the file at the end of symbolic links, and keeps the links. An existing file must be a
  * regular file that may be written. */
 static int destination_look_at(struct part *part)
 {
@@ -174,8 +174,8 @@ static int destination_create(struct part *part)
 	return error ? destination_fail(part->named, error) : PS_OK;
 }
 
-/* Writes, syncs and renames the file. fsync is needed because network file systems may report a
- * full disk only then. Returns 0 or an errno. */
+/* Writes, syncs and renames the file. Without fsync, a full disk of a network file system could
+ * stay unnoticed. Returns 0 or an errno. */
 static int destination_fill(const struct part *part, const struct ps__buffer *buffer)
 {
 	if (!ps__file_may_end_at(buffer->length))

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Of the eight colours that every terminal has, only those that are readable on both black and
- * white. */
+/* The terminal's escape sequences for the styles. Every terminal has eight colours; those used here
+ * are readable on both black and white. */
 static const char *const sequences[] = {
     [PS__STYLE_PLAIN] = "",
     [PS__STYLE_HEADING] = "\033[1m",
@@ -217,7 +217,7 @@ static bool grid_is_left_out(const struct ps__grid *grid, size_t column)
 #define MOST_NAMES 8
 #define SOME_NAMES 3 /* if there are more than MOST_NAMES */
 
-/* Tells the width that the table takes, if even its only number doesn't fit. */
+/* If even the last number that remains doesn't fit, tells the width that the table takes. */
 static void grid_add_least_width(const struct ps__grid *grid, struct ps__buffer *buffer,
                                  size_t width)
 {

@@ -47,17 +47,17 @@ struct ps__grid {
 	bool has_colour;
 };
 
-/* Returns PS_OK or PS_ENOMEM. The caller clears the grid in either case. */
+/* Returns PS_OK or PS_ENOMEM. The caller clears the grid, also after a failure. */
 int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns);
 void ps__grid_clear(struct ps__grid *grid);
 
-/* Copies the text. Only the columns, mark and style of about are used. */
+/* Copies the text into a cell. Uses only the members columns, mark and style of `about`. */
 void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
                   struct ps__grid_cell about);
 
-/* Adds the grid. If it is wider than width (0: no limit), columns are left out, from the right; the
- * first number always stays, and kept_derived columns are left out last. The words at the end are
- * left out first, but only if all rows that have words have the same. */
+/* Adds the grid. If it is wider than `width` (0: no limit), leaves out columns, from the right. The
+ * first column of numbers always stays, and kept_derived columns are left out last. The words at
+ * the end are left out first, but only if all rows with words have the same words. */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
 
 /* Adds a line such as "Attribution of all: exact" if the column of words was left out. */

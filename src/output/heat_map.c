@@ -385,7 +385,7 @@ static int heat_choose(struct heat *heat)
 		return ps__fail(
 		    PS_ENOEVNT, "no heat map by '%s': not all events that it needs were counted%s",
 		    name, table->timestamp ? " in the readings with this timestamp" : "");
-	/* Fails with an error that names the events the metric needs. */
+	/* The error of this call names the events that the metric needs. */
 	return ps_component_metric(table->rows[0].component, name, &value);
 }
 

@@ -21,7 +21,8 @@ static inline struct ps__json ps__json_create(struct ps__buffer *buffer, bool is
 	return (struct ps__json){.buffer = buffer, .is_compact = is_compact};
 }
 
-/* key: the member's name in an object; NULL in an array and for the outermost value. */
+/* Opens an object or array. key: the member's name in an object; NULL in an array and for the
+ * outermost value. */
 void ps__json_open(struct ps__json *json, const char *key, char bracket); /* '{' or '[' */
 void ps__json_close(struct ps__json *json, char bracket);                 /* '}' or ']' */
 /* Open and close an object or array that is written on one line with all that it contains. */

@@ -77,8 +77,8 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 	known->flags |= known_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
-		/* An unknown coverage makes both ends unknown: comparisons with NaN are always
-		 * false. */
+		/* An unknown coverage (NaN) makes both ends of the range unknown, because
+		 * comparisons with NaN are always false. */
 		bool unknown = isnan(coverage);
 		known->lowest =
 		    first || unknown || coverage < known->lowest ? coverage : known->lowest;
@@ -256,7 +256,8 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
-/* If the process uses PAPI, the domain of a PAPI set is another possible reason. */
+/* Returns the meaning of a word. If the process uses PAPI, it names the domain of a PAPI set as a
+ * further possible reason. */
 static const char *known_meaning(const struct word *word, bool is_whole)
 {
 	if (is_whole && strcmp(word->word, "last-cpu") == 0)

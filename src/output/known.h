@@ -40,7 +40,7 @@ struct ps__look {
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
                          const struct ps__look *look);
 
-/* Adds the mean of several values. value tells how they are known. */
+/* Adds the mean of several values. value: tells how these values are known. */
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
                         const struct ps__look *look);
 

@@ -26,8 +26,8 @@ struct ps__line {
 	size_t top;   /* the outermost row of the chain; equal to row if there is no chain */
 	size_t alike; /* number of hardware threads or like rows that share the line; 0: one row
 	               * only */
-	size_t each;  /* number of them in each row of the line above; 0: the line above is one
-	               * row */
+	size_t each;  /* number of these in each row of the line above; 0: the line above is one row
+	               */
 	bool ends_in_cpus; /* the hardware threads below are named in this line */
 	int depth;
 };
@@ -48,8 +48,8 @@ struct ps__lines {
 
 #define PS__LINES_NONE SIZE_MAX
 
-/* Makes the lines of a table whose rows were selected. PS_ENOMEM; the caller clears lines in either
- * case. */
+/* Makes the lines of a table whose rows were selected. PS_ENOMEM. The caller clears lines, also
+ * after a failure. */
 int ps__lines_create(struct ps__lines *lines, const struct ps__table *table,
                      enum ps__layout layout);
 void ps__lines_clear(struct ps__lines *lines);
@@ -63,12 +63,13 @@ size_t ps__lines_only_below(const struct ps__lines *lines, const struct ps__tabl
                             size_t row);
 
 /* lines_fold.c: puts the hardware threads below a row into shared lines. Returns false, and changes
- * nothing, if that doesn't at least halve their number. */
+ * nothing, if there are too few of them, if a line would be hidden (fold_would_hide), or if the
+ * number of lines would not be at least halved. */
 bool ps__lines_fold(struct ps__lines *lines, const struct ps__table *table, size_t row, int depth);
 
-/* lines_alike.c: makes the lines of PS__LAYOUT_ALIKE, in place of earlier ones. folds: 0 (each row
- * has a line, or is in a chain) to PS__LINES_MOST_FOLDS (all like rows share one).
- * ps__lines_find_kinds is called first. */
+/* lines_alike.c: makes the lines of PS__LAYOUT_ALIKE, in place of earlier ones. The caller calls
+ * ps__lines_find_kinds before. folds: 0 (each row has a line, or is in a chain) to
+ * PS__LINES_MOST_FOLDS (all rows that are alike share a line). */
 #define PS__LINES_MOST_FOLDS 9
 void ps__lines_find_kinds(struct ps__lines *lines, const struct ps__table *table);
 void ps__lines_add_alike(struct ps__lines *lines, const struct ps__table *table, int folds);

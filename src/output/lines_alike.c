@@ -108,7 +108,7 @@ static void alike_fold(struct ps__lines *lines, size_t parent, struct ps__line *
 		line->alike += alike_take(lines, row + in_chain, kind);
 }
 
-/* True if the row has nothing below it but two or more hardware threads of one kind. */
+/* True if below the row there are only hardware threads of one kind, two or more. */
 static bool alike_has_cpus_only(const struct ps__lines *lines, const struct ps__table *table,
                                 size_t row)
 {

@@ -167,8 +167,8 @@ static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 	return parts > 0;
 }
 
-/* Writes a component's current sums. Paths without counts are left out, but for the machine, or if
- * idle components are wanted. */
+/* Writes a component's current sums. Leaves out paths without counts, unless the component is the
+ * machine or idle components are wanted. */
 static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *table,
                               const struct ps_component *component)
 {
@@ -186,8 +186,8 @@ static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *
 	}
 }
 
-/* Makes a text such as "uncounted=6 inside=1". It is about the whole document, and is repeated in
- * each row. */
+/* Makes a text such as "uncounted=6 inside=1". The text describes the whole document, but each row
+ * repeats it. */
 static int path_csv_find_faults(const struct ps__path_table *table, struct ps__buffer *out)
 {
 	struct ps__path_fault faults[PS__PATH_FAULTS];

@@ -98,7 +98,7 @@ static size_t path_label_depth(const struct ps_path *path)
 	return depth;
 }
 
-/* Not recursive: a path may be deeper than the stack allows. */
+/* This isn't recursive, because a path may be deeper than the stack allows. */
 void ps__path_label_add_last(struct ps__buffer *buffer, const struct ps_path *path, size_t most)
 {
 	size_t depth = path_label_depth(path), levels = depth < most ? depth : most;

@@ -13,7 +13,7 @@ int ps__path_label_find_branches(const struct ps__path_table *table, uint64_t **
 size_t ps__path_label_add_name(struct ps__buffer *buffer, const char *name, size_t room,
                                unsigned flags);
 
-/* Adds the label of any row but the root path's. Returns the columns that it takes. */
+/* Adds the label of a row, which must not be the root path's. Returns the columns that it takes. */
 size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table *table, size_t row,
                           uint64_t branches);
 

@@ -67,8 +67,8 @@ static void path_table_add_times(struct ps__path_table *table)
 		path_table_finish_time(from->wall_ns);
 		path_table_finish_time(from->on_cpu_ns);
 		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
-		/* The time is unknown if no visit was counted, or none has ended: it then belongs
-		 * to the parent. */
+		/* If no visit was counted, or none has ended, the time is unknown. It is then part
+		 * of the parent's time. */
 		if (row == 0 || from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			continue;
 		if (to->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
@@ -323,7 +323,7 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 }
 
 /* Copies the machine's sums before those of other components replace them. Makes no copy if a
- * hardware thread isn't in the tree: it may belong to any component, so no 0 is certain. */
+ * hardware thread isn't in the tree: its counts may belong to any component, so no 0 is certain. */
 static int path_table_keep_machine(struct ps__path_table *table)
 {
 	size_t sums = table->row_count * table->event_count * PS__SHARES;

@@ -57,15 +57,15 @@ struct ps__path_table {
 	const struct ps_component *component; /* the component that sums belongs to */
 	struct ps__path_sum *whole;           /* by event: the sums of all paths on the whole
 	                                       * machine */
-	struct ps__path_sum *everywhere; /* the machine's sums, or NULL if a component without parts
-	                                  * can't be known to have 0 */
+	struct ps__path_sum *everywhere;      /* the machine's sums; NULL if it is unknown whether a
+	                                       * component without parts has a count of 0 */
 	/* The components to show: those of the chosen types where anything was counted, or all of
 	 * them */
 	const struct ps_component **components;
 	size_t component_count;
 	struct ps__path_metric *metrics; /* those whose events are counted */
 	size_t metric_count;
-	const char **names; /* room for the names of the deepest path */
+	const char **names; /* space for the names of the deepest path */
 	const struct ps_paths *paths;
 	size_t value_count;            /* number of names under which the program passed values */
 	struct ps__path_value *values; /* by row and name; inclusive */
@@ -73,8 +73,8 @@ struct ps__path_table {
 };
 
 /* Makes the table with the sums of the whole machine. options must have been checked, and must
- * outlive the table. PS_ENOMEM; PS_ENOEVNT if a metric is unknown. The caller clears the table in
- * either case. */
+ * outlive the table. PS_ENOMEM; PS_ENOEVNT if a metric is unknown. The caller clears the table,
+ * also after a failure. */
 int ps__path_table_create(struct ps__path_table *out, const struct ps_paths *paths,
                           const struct ps_paths_options *options);
 void ps__path_table_clear(struct ps__path_table *table);
@@ -116,8 +116,8 @@ bool ps__path_table_has_own(const struct ps__path_table *table, size_t row,
 struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
                                        const struct ps_component *component, size_t event);
 
-/* Computes a metric from the current sums. Returns false if an event that it needs wasn't counted
- * there. */
+/* Computes a metric from the current sums. Returns false if an event that the metric needs wasn't
+ * counted in the row. */
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out);
 

@@ -192,8 +192,9 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 	                         ps__known_is_user_only(value.status, value.flags));
 }
 
-/* True if the line's times are estimates: those of visits that were not counted are estimated, and
- * subtracted from the path around. The total was measured. */
+/* True if the line's times are estimates. The time of visits that were not counted is estimated,
+ * and subtracted from the time of the path around them. The total isn't an estimate, because it was
+ * measured. */
 static bool path_text_is_estimate(const struct path_text *text, struct path_line about)
 {
 	const struct ps_path *path = text->table->rows[about.row].path;
@@ -258,7 +259,7 @@ static void path_text_add_metric_name(const struct path_text *text, struct ps__b
 	                     ps__set_look_up_event(text->table->model, metric->name) >= 0);
 }
 
-/* numbers: number of columns between the label and the words. */
+/* Begins the table. numbers: number of columns between the label and the words. */
 static int path_text_begin(struct path_text *text, size_t numbers)
 {
 	int code = ps__grid_create(&text->grid, path_text_lines(text) + 1, numbers + 2);

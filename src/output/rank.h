@@ -18,8 +18,9 @@ size_t ps__rank_fields(struct ps_export_field fields[PS__RANK_FIELDS]);
 /* Replaces %r, %h, %p, %q{VARIABLE} and %% in a file name. The caller frees *out. PS_EINVAL; the
  * error names the option. PS_ENOMEM. */
 int ps__rank_expand(const char *option, const char *pattern, char **out);
-/* Does the same, but keeps %p and %%. The result is an absolute pattern that this process and its
- * children can expand later, whatever their environment and working folder are then. */
+/* Does the same as ps__rank_expand, but keeps %p and %%. The result is an absolute pattern that
+ * this process and its children can expand later, even if their environment and working folder are
+ * then different. */
 int ps__rank_settle(const char *option, const char *pattern, char **out);
 
 #endif

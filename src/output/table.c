@@ -240,8 +240,8 @@ static bool table_contains(const struct ps_component *outer, const struct ps_com
 	           outer->first_thread + outer->thread_count;
 }
 
-/* Returns the lowest row that contains everything one count of this scope covers, for a count on
- * this Thread; PS__TABLE_NO_ROW if none does. */
+/* Returns the lowest row whose component contains all that one count of this scope on this Thread
+ * covers; PS__TABLE_NO_ROW if there is none. */
 static size_t table_row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
 {
 	const struct ps__table *table = &builder->table;
@@ -288,8 +288,8 @@ static struct ps_value table_take_sum(struct builder *builder,
 	return sum;
 }
 
-/* Adds an event of a wider scope, such as a package. All sets see the same count there, so the
- * newest one is taken instead of a sum. */
+/* Adds an event of a wider scope, such as a package. All sets see the same count of a package, so
+ * the newest one is taken instead of a sum. */
 static void table_add_wide(struct builder *builder, const struct ps__recording *recording,
                            size_t parts, size_t column, size_t event)
 {

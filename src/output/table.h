@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The totals of all components below one, for every event, as the exporters show them. The latest
- * reading of each event set is fetched only once, so all numbers of a table belong together, even
- * while sets are counting.
+ * The totals of a component and of all components below it, for every event, as the exporters show
+ * them. The latest reading of each event set is fetched only once, so all numbers of a table belong
+ * together, even while sets are counting.
  */
 #ifndef PS_OUTPUT_TABLE_H
 #define PS_OUTPUT_TABLE_H
@@ -95,20 +95,21 @@ int ps__table_create_of_path(struct ps__table *out, const struct ps_path *path, 
                              const char *const *metrics, size_t metric_count);
 void ps__table_clear(struct ps__table *table);
 
-/* For code that builds a table: adds the rows, and gives each Thread's row, or PS__TABLE_NO_ROW.
- * The caller frees the array. PS_ENOMEM. */
+/* For code that builds a table: adds the rows, and makes an array with the row of each Thread, or
+ * PS__TABLE_NO_ROW. The caller frees the array. PS_ENOMEM. */
 #define PS__TABLE_NO_ROW SIZE_MAX
 int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_t **row_of_thread);
-/* Sums up the columns. The cells of Threads are filled in before. */
+/* Sums up the columns. The caller has filled in the cells of Threads before. */
 void ps__table_finish(struct ps__table *table);
 
-/* True if the count is an estimate because those of its hardware threads are. The total of the
- * whole Machine was counted. For a metric: true if one of its operands is such an estimate. */
+/* True if the count is an estimate because the counts of its hardware threads are estimates. The
+ * total of the whole Machine isn't one, because it was counted. ps__table_metric_is_share: true if
+ * this holds for one of the metric's operands. */
 bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column);
 bool ps__table_metric_is_share(const struct ps__table *table, size_t row, size_t metric);
 
-/* Computes a metric in a row; NaN if it is unknown. Returns false if an event that it needs wasn't
- * counted there. */
+/* Computes a metric in a row; NaN if it is unknown. Returns false if an event that the metric needs
+ * wasn't counted in the row. */
 bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric,
                       struct ps_metric_value *out);
 
@@ -117,7 +118,8 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric,
 int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count);
 size_t ps__table_count_operands(const struct ps__table *table);
 void ps__table_add_metrics(struct ps__table *table);
-/* Called after all other sums, so that no share exceeds the whole. */
+/* Finds the whole count of each metric that is a share. Called after all other sums, so that no
+ * share exceeds the whole. */
 void ps__table_sum_wholes(struct ps__table *table);
 
 /* The rows that the caller wants to see. */
@@ -131,7 +133,8 @@ struct ps__table_view {
  * the call's name. */
 int ps__table_check_view(const struct ps__table_view *view, const char *call);
 
-/* Checks that no name of a metric is NULL. Returns PS_EINVAL likewise. */
+/* Checks that no name of a metric is NULL. Returns PS_EINVAL if one is; the error begins with the
+ * call's name. */
 int ps__table_check_metrics(const char *const *names, size_t count, const char *call);
 
 /*

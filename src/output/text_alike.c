@@ -86,8 +86,8 @@ static void alike_add_part(struct alike_line *out, const char *separator)
 	ps__buffer_restart(&out->part);
 }
 
-/* Finds the numbers of the components whose rows come at a fixed distance behind each row that
- * shares the line. Returns how many there are. */
+/* For each row that shares the line, finds the number of the component that is `behind` rows later.
+ * Returns the count of these numbers. */
 static size_t alike_find_numbers(const struct alike_line *out, size_t behind)
 {
 	const struct ps__text *text = out->text;

@@ -115,8 +115,8 @@ static void text_add_range(struct ps__text *text, size_t line, size_t event,
 	ps__buffer_clear(&end);
 }
 
-/* Shows "-" for a missing count. A count of a whole package isn't missing in its cores, whether
- * anything was counted there or not. */
+/* Shows "-" for a missing count. Leaves the cell empty if the event counts for a whole package and
+ * the row is one of its cores: no count is missing there. */
 static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 {
 	const struct ps__row *row = &text->table.rows[text->lines.lines[line].row];

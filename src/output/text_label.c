@@ -49,7 +49,7 @@ static void label_find_chain(const struct ps__text *text, const struct ps__line 
 	}
 }
 
-/* Adds the names without some of those before the last one; without is their number. */
+/* Adds the names of the chain, but leaves out `without` names before the last one. */
 static void label_add_names(struct ps__buffer *buffer, const struct label_chain *chain,
                             size_t without, bool details)
 {

@@ -24,8 +24,8 @@ static size_t text_thread_count_parts(const struct ps_thread *thread, const char
 	return count;
 }
 
-/* Fetches all parts of an event. A counting set may add parts meanwhile, so that the array is too
- * small: it then tries again. */
+/* Fetches all parts of an event. If a counting set adds parts meanwhile, so that the array is too
+ * small, tries again. */
 static int text_thread_fetch(const struct ps_thread *thread, const char *event,
                              struct ps_value **out, size_t *count)
 {

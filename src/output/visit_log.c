@@ -40,7 +40,7 @@ static const struct ps_log_type type = {.size = sizeof type,
                                         .fields = fields,
                                         .field_count = 5};
 
-/* One per thread. */
+/* A thread's stream of visits. */
 struct stream {
 	struct ps__visit_stream base;
 	struct ps_log_stream *records;
@@ -91,7 +91,8 @@ static struct stream *visit_log_stream(struct ps__member *member, struct ps_log 
 	return stream;
 }
 
-/* Adds parts that are new in the set: it meets more hardware threads as time goes by. */
+/* Adds parts that are new in the set. A set gets more parts when it counts on more hardware
+ * threads. */
 static bool visit_log_find_parts(struct stream *stream)
 {
 	const struct ps__history *history;
