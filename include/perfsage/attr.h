@@ -4,7 +4,8 @@
  * struct perf_event_attr is set and read by its name.
  *
  * An attr is made from an event's name. A sampler (<perfsage/sampler.h>) opens it; an event set
- * counts with it. The sampler and the set keep copies: the attr may be changed or destroyed then.
+ * counts with it. The sampler and the set keep copies, so the program may then change or destroy
+ * the attr.
  */
 #ifndef PERFSAGE_ATTR_H
 #define PERFSAGE_ATTR_H
@@ -90,7 +91,7 @@ enum ps_attr_field {
 	PS_ATTR_AUX_WATERMARK,
 	PS_ATTR_SAMPLE_MAX_STACK,
 	PS_ATTR_AUX_SAMPLE_SIZE,
-	PS_ATTR_AUX_ACTION, /* the three below in one word */
+	PS_ATTR_AUX_ACTION, /* the next three fields in one word */
 	PS_ATTR_AUX_START_PAUSED,
 	PS_ATTR_AUX_PAUSE,
 	PS_ATTR_AUX_RESUME,

@@ -259,8 +259,8 @@ PS_PUBLIC int ps_component_total(const struct ps_component *component, const cha
  *       a part of the event below the component
  *   PS_EINVAL_DOM - the event's scope is wider than the component
  *
- * Threads as for ps_component_total. Cost: O(log readings) for each event set
- * that ever stored a reading in the tree, and hardware thread that it met.
+ * Threads as for ps_component_total. Cost: O(log readings) for each pair of an
+ * event set that ever stored a reading here, and a hardware thread that it met.
  */
 PS_PUBLIC int ps_component_reading(const struct ps_component *component, const char *event,
                                    uint64_t timestamp, struct ps_value *out);

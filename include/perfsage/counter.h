@@ -33,7 +33,7 @@ extern "C" {
  *   PS_ENOTRUN - the set is not running: it was never started, or was stopped; or
  *       it counts from an exec on (ps_eventset_set_enable_on_exec), and this exec
  *       has not happened yet
- *   PS_ENOSUPP - it wraps a PAPI event set
+ *   PS_ENOSUPP - the set wraps a PAPI event set
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ENOMEM, PS_ESYS - the set is nevertheless paused; the next reading contains
  *       its counts. Exception: a set that counts from an exec on is read before
@@ -124,9 +124,9 @@ PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 /** The choice of groups for events. A group is on the hardware as a whole. */
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
-	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
-	PS_GROUP_WEAK,     /* those that fit in one group; the rest make another, and so on */
-	PS_GROUP_APART     /* each of these in a group of its own */
+	PS_GROUP_TOGETHER, /* the events are in one group, or ps_start fails */
+	PS_GROUP_WEAK,     /* as many as fit in one group; the rest in another, and so on */
+	PS_GROUP_APART     /* each event in a group of its own */
 };
 
 /**
@@ -136,7 +136,7 @@ enum ps_grouping {
  * groups take turns on the hardware. PS_GROUP_TOGETHER is tried at once, on the
  * calling thread, and again at ps_start. An event that can't be counted here is
  * left out of the group. ps_eventset_event_group tells the group of each event.
- * If some are pinned or exclusive, the first of these leads the group.
+ * If some of the events are pinned or exclusive, the first of these leads the group.
  *
  * set - a set that isn't running
  * events - n indices; each event leaves the grouping that it had
@@ -147,8 +147,8 @@ enum ps_grouping {
  *   PS_EINVAL - set or events is NULL, n is 0, an index is beyond the last or
  *       given twice, or there is no such grouping
  *   PS_EISRUN - the set is running
- *   PS_ENOCNTR - the events can't be counted together: of different PMUs, or more
- *       than there are counters. The detail names the one that doesn't fit
+ *   PS_ENOCNTR - the events can't be counted together: they are of different PMUs, or
+ *       there are too few counters. The detail names the event that doesn't fit
  *   PS_ENOSUPP - the set wraps a PAPI event set
  *   PS_ENOMEM, PS_ECOUNT, PS_ESYS - as in ps_start
  */
@@ -159,10 +159,10 @@ PS_PUBLIC int ps_eventset_group(struct ps_eventset *set, const size_t *events, s
 struct ps_counter {
 	size_t size;  /* the library's sizeof; later versions can have more members */
 	size_t event; /* index of the event */
-	pid_t tid;    /* the task that it counts; 0: the set's owner, -1: all tasks */
+	pid_t tid;    /* the task that is counted; 0: the set's owner, -1: all tasks */
 	int cpu;      /* the CPU where it counts; -1: wherever the task is */
 	int fd;       /* borrowed: see below */
-	uint64_t id;  /* the kernel's number of it, which records of other tools have */
+	uint64_t id;  /* the kernel's number of the counter, also in records of other tools */
 };
 
 /**
@@ -175,7 +175,7 @@ struct ps_counter {
  * makes the set's counts wrong.
  *
  * set - was started
- * visit - is called with each; another result than 0 ends the visits
+ * visit - is called with each counter; any other result than 0 ends the visits
  * context - is passed on
  *
  * Returns PS_OK, or what visit returned.
@@ -228,8 +228,8 @@ PS_PUBLIC int ps_eventset_set_filter(struct ps_eventset *set, size_t event, cons
  *
  * set - a set that isn't running
  * event - its index
- * program_fd - what bpf(2) gave; it stays the caller's, and must stay open until
- *     the set is started for the last time. -1: none, as at first
+ * program_fd - the program's descriptor, from bpf(2). It stays the caller's, and must
+ *     stay open until the set is started for the last time. -1: none, as at first
  *
  * Errors; the set is then as before:
  *   PS_EINVAL - set is NULL, or there is no such event; or program_fd is no

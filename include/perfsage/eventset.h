@@ -96,7 +96,7 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
  *   PS_EPERM - this user is not allowed to count the event; ps_error_detail() gives the remedy
  *   PS_EINVAL_DOM - the event can't be limited to these modifiers
  *   PS_ECNFLCT - the name is in the set already
- *   PS_ENOCNTR - every counter that could count it is taken
+ *   PS_ENOCNTR - every counter that could count the event is taken
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  *   PS_ESYS - a system call failed
@@ -111,7 +111,7 @@ PS_PUBLIC int ps_eventset_add(struct ps_eventset *set, const char *event);
  *
  * set, event - as for ps_eventset_add
  *
- * Errors: the others of ps_eventset_add.
+ * Errors: all other errors of ps_eventset_add.
  */
 PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *event);
 

@@ -8,9 +8,10 @@
  * machine. Tests of instrumented code therefore need no PMU.
  *
  * A function that is named after a system call does the same as that call, and
- * sets errno on failure. No function may be left by thread cancellation, as by
- * pthread_cancel in the C library's read(2): a call of the library would stay
- * half done. The default functions are no cancellation points.
+ * sets errno on failure. No function may be a cancellation point, as the C
+ * library's read(2) is: if pthread_cancel ended a thread there, a call of
+ * perfsage would stay half done. The default functions are no
+ * cancellation points.
  *
  * Define _GNU_SOURCE before the first include: cpu_set_t needs it. This header
  * is not part of <perfsage.h>.
@@ -50,7 +51,7 @@ struct ps_hooks {
 	int (*munmap)(void *address, size_t length_bytes);
 
 	/* Calls visit for each name in a directory but "." and "..", in any order,
-	 * until it returns non-zero; returns that number, 0 at the end, or -1 with
+	 * until visit returns non-zero. Returns that number, 0 at the end, or -1 with
 	 * errno set. */
 	int (*list)(const char *path, int (*visit)(const char *name, void *context), void *context);
 

@@ -36,7 +36,7 @@ enum ps_log_kind {
 #define PS_LOG_MOST_POINTS 32
 #define PS_LOG_MOST_FIELDS 32
 
-/** What is known about the work beside its counts. */
+/** A field of a record: what the program knows about its work, beside the counts. */
 struct ps_log_field {
 	const char *name;
 	enum ps_log_kind kind;

@@ -112,7 +112,7 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  *   PS_ESYS - a file or directory can't be read for another reason
  *   PS_ENOMEM - out of memory
  *
- * Any thread, also while others compute metrics. For the whole process.
+ * Any thread, also while others compute metrics. The metrics are for all threads of the process.
  */
 PS_PUBLIC int ps_metric_load(const char *path);
 
@@ -133,7 +133,7 @@ PS_PUBLIC int ps_metric_load(const char *path);
  *   PS_ENOEVNT - there is no such metric or group, or no such event here: ps_error_detail() says
  *       which
  *
- * A failure leaves the set as it was. The thread that owns the set.
+ * A failure leaves the set as it was. Only the thread that owns the set may make the call.
  */
 PS_PUBLIC int ps_metric_add_events(struct ps_eventset *set, const char *name);
 
@@ -158,7 +158,7 @@ PS_PUBLIC int ps_metric_add_events(struct ps_eventset *set, const char *name);
  *   PS_ECOUNT - the formula needs more than 32 events
  *   PS_ENOMEM - out of memory
  *
- * Any thread, also while others compute metrics. For the whole process.
+ * Any thread, also while others compute metrics. The metric is for all threads of the process.
  */
 PS_PUBLIC int ps_metric_define(const char *name, const char *formula, const char *unit);
 

@@ -24,7 +24,7 @@ struct ps_paths;
 /** One of the paths; it lives as long as its ps_paths. */
 struct ps_path;
 
-/** Which part of a path a value is of. */
+/** Which regions of a path a value counts. */
 enum ps_share {
 	PS_SHARE_EXCLUSIVE, /* the innermost region itself */
 	PS_SHARE_INCLUSIVE  /* the innermost region, and the regions inside it */

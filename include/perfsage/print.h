@@ -14,12 +14,11 @@ extern "C" {
  * Prints the tree below a component, with a column for each event.
  *
  * The numbers are those of ps_component_total, with four digits and an SI
- * prefix, as `perfsage stat` shows them; on the lowest lines with a number, the
- * last column tells how it is known. Components without a count below them are left out, and
- * counted in a last line. In a tree without any reading nothing is left out;
- * components that are alike share a line if there are more than 22. Below a
- * whole tree, one line has the residual of the event sets that
- * ps_eventset_check checked.
+ * prefix, as `perfsage stat` shows them. On the lowest lines with a number, the
+ * last column tells how this number is known. Components without a count below them are left out,
+ * and counted in a last line. In a tree without any reading nothing is left out; components that
+ * are alike share a line if there are more than 22. Below a whole tree, one line has the residual
+ * of the event sets that ps_eventset_check checked.
  *
  * root - a Machine or any other component
  * stream - stays open, and is flushed; the text is plain ASCII, with lines of any length

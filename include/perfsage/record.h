@@ -140,7 +140,7 @@ struct ps_record_sample {
 	struct ps_record_branches branches;
 	struct ps_record_registers user_registers, interrupt_registers;
 	struct ps_record_bytes user_stack;
-	uint64_t user_stack_used; /* bytes of user_stack that hold something */
+	uint64_t user_stack_used; /* number of bytes of user_stack that the kernel filled */
 	struct ps_record_bytes aux;
 	uint64_t weight; /* with WEIGHT_STRUCT three numbers: the lowest 32 bits, the next 16, and
 	                    the top 16 */

@@ -37,7 +37,7 @@ struct ps_profile_faults {
 	/* Calls and marks that should leave an open region that wasn't the innermost one */
 	uint64_t crossed;
 	uint64_t left_open;  /* regions that were open at a thread's end or at ps_profile_leave */
-	uint64_t in_handler; /* calls and marks of a handler that interrupted a call */
+	uint64_t in_handler; /* calls and marks in a signal handler that interrupted a call */
 	/* Boundaries without a reading, or cut short by a jump out of a signal handler; requests
 	   that found no memory; marks without a name; visits that could not be reported */
 	uint64_t failed;

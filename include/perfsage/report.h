@@ -43,8 +43,8 @@ struct ps_paths_options {
 	size_t width;               /* text: of the terminal, in columns; 0: unlimited */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
-	/* JSON: the members of the object "run". CSV: a column for each, after the
-	 * others, the same in each row. TEXT: not written. */
+	/* JSON: the members of the object "run". CSV: each field is a column behind
+	 * the other columns, with the same text in each row. TEXT: not written. */
 	const struct ps_export_field *fields;
 	size_t field_count;
 };
@@ -111,9 +111,9 @@ PS_PUBLIC int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format
  * Writes the machine's tree with what was counted in one path, as ps_export_with
  * does with the readings: text, JSON, CSV, or a heat map of the path.
  *
- * The numbers are those of ps_path_value. A share, such as time-share, is of all
- * paths together. The fields of the run begin with "path": the regions' names as
- * CSV has them in ps_paths_export.
+ * The numbers are those of ps_path_value. A metric that is a share, such as
+ * time-share, is the part of the whole count of all paths together. The fields of the run begin
+ * with "path": the regions' names as CSV has them in ps_paths_export.
  *
  * path - from ps_paths_create; the profile must still exist
  * share - the counts of the path itself, or also of the paths below it

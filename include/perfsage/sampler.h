@@ -104,8 +104,8 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  *       descriptor
  *   as ps_sampler_create - PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ENOMEM, PS_ESYS
  *
- * No other thread is in a call on the sampler. Cost: one descriptor; with each sample a read of the
- * counter, and 16 to 24 bytes in the ring.
+ * No other thread may be in a call on the sampler. Cost: one descriptor; with each sample a read of
+ * the counter, and 16 to 24 bytes in the ring.
  */
 PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr);
 
@@ -257,8 +257,8 @@ PS_PUBLIC const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler
 PS_PUBLIC int ps_sampler_record_config(const struct ps_sampler *sampler,
                                        struct ps_record_config *out);
 
-/** Closes the events; the records that are in the ring are gone. NULL does nothing. No thread is in
- * a call on the sampler. */
+/** Closes the events, and drops the records that are still in the ring. NULL does nothing. No other
+ * thread may be in a call on the sampler. */
 PS_PUBLIC void ps_sampler_destroy(struct ps_sampler *sampler);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ extern "C" {
 /** The readers of a process's rings. */
 struct ps_session;
 
-/** The answer when the threads need more descriptors than the session may take. */
+/** What a session does if its threads need more descriptors than the session may take. */
 enum ps_session_shortage {
 	PS_SESSION_REFUSE =
 	    0, /* ps_session_start fails with PS_ECOUNT, and says how many are needed */
@@ -165,7 +165,7 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
  * while the events of its creator were opened, it is not known whether the thread inherits the
  * events: the thread is missed.
  *
- * A session without events observes tasks alone.
+ * A session without events observes only tasks, and takes no samples.
  *
  * Errors; with PS_PARTIAL the session is started, with all others nothing is open:
  *   PS_EINVAL - session is NULL

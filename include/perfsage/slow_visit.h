@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /**
- * Is called for one visit, in the thread that made the visit, when the visit ends.
+ * A callback for slow visits: the library calls it at the end of a visit, in the
+ * thread that made the visit.
  *
  * The function must return. Each call in it that uses a profile fails with
  * PS_ECNFLCT, and a mark does nothing. The work of the function itself is counted

@@ -47,7 +47,7 @@ enum ps_value_flag {
 	PS_VALUE_SATURATED = 1 << 8, /* too large for 64 bits: the largest (or least) number */
 	PS_VALUE_SAMPLED =
 	    1 << 9, /* an estimate, from the visits that were counted, or from samples */
-	PS_VALUE_PAUSED = 1 << 10 /* counts nothing in its pauses: ps_eventset_pause_event */
+	PS_VALUE_PAUSED = 1 << 10 /* not counted while paused: ps_eventset_pause_event */
 };
 
 /**
