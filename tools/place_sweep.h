@@ -30,10 +30,10 @@ struct place_spot {
 	                    * with such tasks */
 	unsigned holes;
 	uint64_t clock_ns;      /* time shared while another one was idle, up to since_ns */
-	uint64_t since_ns;      /* reading of the sweep's clock */
+	uint64_t since_ns;      /* reading of the sweep's clock when clock_ns was set */
 	uint64_t idle_ns;       /* time idle while the watched spot was shared, up to
 	                         * idle_since_ns */
-	uint64_t idle_since_ns; /* reading of the watched spot's clock */
+	uint64_t idle_since_ns; /* reading of the watched spot's clock when the spot became idle */
 };
 
 /* A task at a spot. */

@@ -184,8 +184,8 @@ static int stat_pass_delay(struct run *run)
 	return TOOL_OK;
 }
 
-/* Counts a run. For processes or CPUs, counting begins before the command starts that determines
- * how long to count. */
+/* Counts a run. If processes or CPUs are counted, counting begins before the command is started.
+ * The command then only determines how long to count. */
 static int stat_start_and_count(struct run *run)
 {
 	struct session *session = run->session;
