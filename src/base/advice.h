@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a user or an administrator can do, in one wording for errors and for the
- * diagnosis. The sentences around these pieces say why.
+ * Pieces of advice for a user or an administrator. Errors and the diagnosis use the same words. The
+ * sentence around a piece says why.
  */
 #ifndef PS_BASE_ADVICE_H
 #define PS_BASE_ADVICE_H
@@ -12,7 +12,8 @@
 #define PS__ADVICE_LEVEL      "sysctl kernel.perf_event_paranoid=%ld" /* as root */
 #define PS__ADVICE_CAPABILITY "setcap cap_perfmon+ep PROGRAM"         /* as root */
 #define PS__ADVICE_BPF        "setcap cap_bpf,cap_perfmon+ep PROGRAM" /* as root */
-/* Keeps a value of sysctl after the next boot: its name, the value, its name again; as root */
+/* Format of a command that sets a sysctl at each boot, as root. Arguments: the sysctl's name, its
+ * value, its name again. */
 #define PS__ADVICE_LASTING       "echo 'kernel.%s = %ld' > /etc/sysctl.d/99-%s.conf"
 #define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n" /* EMFILE */
 #define PS__ADVICE_FILES         "raise fs.file-max"              /* ENFILE */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pthread_cancel must not end a thread inside a call: a lock would stay held, a
- * descriptor open, a set busy. The calls of the OS seam are no cancellation
- * points (os.c). Foreign code (hwloc, libpfm4, PAPI, stdio, a visitor of the
- * user's) has cancellation points, so cancellation is held back while it runs.
+ * pthread_cancel must not end a thread inside a call of the library: a lock
+ * would stay held, a descriptor open, a set busy. The calls of the OS seam are
+ * not cancellation points (os.c). Foreign code (hwloc, libpfm4, PAPI, stdio,
+ * the user's visitor functions) has cancellation points, so cancellation is
+ * held back while it runs.
  */
 #ifndef PS_BASE_CANCEL_H
 #define PS_BASE_CANCEL_H
@@ -11,8 +12,8 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Returns the state that ps__cancel_release restores, so the calls can be
- * nested. */
+/* Holds back cancellation of the calling thread. Returns the state that
+ * ps__cancel_release restores, so the calls can be nested. */
 static inline int ps__cancel_hold(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;

@@ -91,8 +91,8 @@ static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 }
 
 /*
- * True if the clock shows the time that the ticks predicted. It does not after the ticks were set
- * or stopped, or after the program was moved to a machine whose ticks have another rate.
+ * True if the clock shows the time that the ticks predicted. False after the ticks were set or
+ * stopped, or after the program was moved to a machine whose ticks have another rate.
  */
 static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read
- * instead, and the ticks since the last look at the clock are added to that
- * look. This goes on for 100 us at most, so the error stays small where the
- * clock is being slewed (at most 500 ppm, 50 ns) or the register was stopped or
- * set. An event set has one clock; only one thread uses it at a time.
+ * Gives the time of CLOCK_MONOTONIC, mostly without a call of the kernel. The CPU's tick register
+ * is read instead. The ticks since the last look at the kernel's clock are added to the time of
+ * that look. After 100 us the kernel's clock is looked at again, so the error stays small where the
+ * clock is being slewed (at most 500 ppm, 50 ns) or the register was stopped or set. An event set
+ * has one clock; only one thread uses it at a time.
  */
 #ifndef PS_BASE_CLOCK_H
 #define PS_BASE_CLOCK_H
@@ -26,8 +26,8 @@ struct ps__clock {
 	unsigned failures; /* number of looks in a row that failed */
 };
 
-/* Trusts the ticks if the kernel's own clock does, and if the clock is the real
- * one and no test's. Reads a file, once in a second at most. */
+/* Uses the ticks if the kernel's own clock is derived from them, unless a test has replaced the
+ * clock. Reads a file, once in a second at most. */
 void ps__clock_open(struct ps__clock *clock);
 
 /* Begins to learn the ticks' rate. */
@@ -36,8 +36,8 @@ void ps__clock_trust(struct ps__clock *clock);
 /* Reads the kernel's clock, and updates rate and anchor. */
 uint64_t ps__clock_look(struct ps__clock *clock) __attribute__((cold));
 
-/* Returns nanoseconds of CLOCK_MONOTONIC. They can be some nanoseconds less
- * than those of the call before. Hot; async-signal-safe. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. The result can be some nanoseconds less than that of the
+ * previous call. Hot; async-signal-safe. */
 static inline uint64_t ps__clock_now_ns(struct ps__clock *clock)
 {
 	if (__builtin_expect(clock->span_ticks != 0, 1)) {

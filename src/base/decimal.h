@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decimal numbers in files and formulas: a point is a point in every locale. */
+/* Writes and reads decimal numbers of files and formulas, with a decimal point in every locale. */
 #ifndef PS_BASE_DECIMAL_H
 #define PS_BASE_DECIMAL_H
 
@@ -37,8 +37,8 @@ static inline double ps__decimal_parse(const char *text, char **end)
 	return number;
 }
 
-/* The same with strtold. Where a long double is wider than a double, each integer of 64 bits is
- * exact, and 1e400 is finite. */
+/* Like ps__decimal_parse, but with strtold. Where a long double is wider than a double, each
+ * integer of 64 bits is exact, and 1e400 is finite. */
 static inline long double ps__decimal_parse_long(const char *text, char **end)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

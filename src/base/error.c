@@ -54,7 +54,8 @@ __attribute__((destructor)) static void delete_key(void)
 	has_key = false;
 }
 
-/* NULL for lack of memory. */
+/* Returns the calling thread's details, which its first failure makes; NULL if
+ * out of memory. */
 static struct details *error_details_of_thread(void)
 {
 	if (own_details && own_details != &no_details)

@@ -5,8 +5,8 @@
 
 #include <perfsage/error.h>
 
-/* Sets the detail sentence and returns code: `return ps__fail(PS_EINVAL, "...",
- * ...);`. The arguments may contain the present detail. Cut at 1023 bytes. */
+/* Sets the detail sentence and returns code: `return ps__fail(PS_EINVAL, "...", ...);`. The
+ * arguments may contain the present sentence. A sentence longer than 1023 bytes is cut. */
 int ps__fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* Fails with PS_ENOMEM; `what` says what the memory was for. */
@@ -17,7 +17,7 @@ struct ps__failure {
 	int code; /* PS_OK: none */
 	char detail[1024];
 };
-void ps__failure_keep(struct ps__failure *failure, int code); /* keeps the first code but PS_OK */
+void ps__failure_keep(struct ps__failure *failure, int code); /* keeps only the first failure */
 int ps__failure_return(const struct ps__failure *failure);
 
 #endif

@@ -35,7 +35,8 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
 }
 
-/* True if a file may be this long. A write beyond the limit of file sizes ends the process. */
+/* True if the limit of file sizes allows a file of `end` bytes. A write beyond the limit ends the
+ * process. */
 static inline bool ps__file_may_end_at(size_t end)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fork detection without a system call: a page that the kernel empties in the
- * child (MADV_WIPEONFORK), so that clone() and fork() are both seen; before
- * Linux 4.14, a handler of pthread_atfork. It looks at the real process even if
- * a test replaces the system, so it doesn't go through the hooks.
+ * Detects forks without a system call. The kernel empties a page in the child
+ * (MADV_WIPEONFORK), after clone() as after fork(). Before Linux 4.14, a
+ * handler of pthread_atfork notes the fork. The system calls here bypass the OS
+ * seam, because a test that replaces its table is still forked by the real
+ * system.
  */
 #include "base/identity.h"
 

@@ -14,8 +14,8 @@
  * every ancestor. */
 uint64_t ps__fork_generation(void);
 
-/* Address of the generation, for the hot path. It holds 0 in a child that
- * hasn't called ps__fork_generation yet. Valid after ps__fork_generation. */
+/* Address of the generation, for the hot path. The generation is 0 in a child that hasn't called
+ * ps__fork_generation yet. The address is valid after ps__fork_generation. */
 extern const _Atomic uint64_t *ps__fork_mark __attribute__((visibility("hidden")));
 
 /* True if what was made in `generation` belongs to this process. No system

@@ -26,9 +26,9 @@
  * NULL where the library is not preloaded. */
 __attribute__((weak, visibility("default"))) int ps_preload_keep(int fd, _Atomic uint64_t *losses);
 
-/* The low half of losses counts such calls that are under way, the high half those that are over.
- * While a call is under way, a check that found all descriptors in place must be repeated at each
- * use. */
+/* The low half of losses counts the program's calls that are replacing a descriptor now, the high
+ * half the calls that have ended. While such a call runs, a check that found all descriptors in
+ * place must be repeated at each use. */
 #define PS__KEPT_UNDER_WAY ((uint64_t)1)
 #define PS__KEPT_OVER      ((uint64_t)1 << 32)
 
@@ -37,7 +37,7 @@ static inline uint64_t ps__kept_over(uint64_t losses)
 	return losses & ~(PS__KEPT_OVER - 1);
 }
 
-/* Counts how often such a call may have taken a descriptor of this library's. */
+/* Counts the program's calls that may have replaced one of this library's descriptors. */
 extern _Atomic uint64_t ps__os_losses __attribute__((visibility("hidden")));
 
 /* Returns a number that identifies the event or regular file under fd, to be compared later; 0 if

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and
- * the set. */
+/* Reads the CPU lists of sysfs and procfs, for topology, event (scopes), locate and the set. */
 #include "base/list.h"
 
 #include <ctype.h>

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /*
- * Calls visit for each number in the list, in the order given, until it returns
- * non-zero. Returns that number, 0 at the end, or -1 if the text isn't a list.
- * An empty text is an empty list.
+ * Calls visit for each number in the list, in the order given, until visit returns non-zero.
+ * Returns visit's non-zero result, 0 at the end, or -1 if the text isn't a list. An empty text is
+ * an empty list.
  */
 int ps__list_for_each(const char *text, int (*visit)(int number, void *context), void *context);
 

@@ -11,7 +11,7 @@
 
 static struct {
 	pthread_mutex_t mutex;
-	/* twice the generation that made the mutex; odd: it is being made */
+	/* twice the generation that made the mutex; odd while a thread is making the mutex */
 	_Atomic uint64_t renewed;
 } locks[PS__LOCKS];
 
@@ -22,7 +22,7 @@ static _Thread_local struct {
 	unsigned short first_for_fork;
 } own __attribute__((tls_model("initial-exec")));
 
-/* Makes the mutex anew in a forked child, where several threads may call this at once. */
+/* Makes the mutex anew in a forked child. Several threads may call this function at once. */
 static void lock_renew(enum ps__lock lock)
 {
 	uint64_t wanted = 2 * ps__fork_generation();
@@ -41,8 +41,9 @@ static void lock_renew(enum ps__lock lock)
 	}
 }
 
-/* The thread may hold locks already: a signal handler or a visitor of the user's may fork. Locks
- * before the last one that it holds are not taken: their holder may be waiting for that one. */
+/* Takes the locks for a fork. The thread may hold locks already: a signal handler or a user's
+ * visitor function may fork. Only the locks behind the last held one are taken: the holder of an
+ * earlier lock may be waiting for the held one. */
 static void lock_before_fork(void)
 {
 	unsigned short first = PS__LOCKS;
@@ -56,7 +57,8 @@ static void lock_before_fork(void)
 		ps__lock_take(lock);
 }
 
-/* Runs in parent and child. forks is 0 if the handlers were registered during the fork. */
+/* Releases the locks, in parent and child. forks is 0 if the handlers were registered during the
+ * fork. */
 static void lock_after_fork(void)
 {
 	if (own.forks == 0 || --own.forks > 0)
@@ -65,15 +67,16 @@ static void lock_after_fork(void)
 		ps__lock_release(lock - 1);
 }
 
-/* Registered before the program's handlers, so that fork runs the program's first: fork then takes
- * a lock of the program's before these, as a call of the library under that lock does. */
+/* Registers these handlers before the program's, so that fork runs the program's first. A fork then
+ * takes the program's locks before these, as a thread does that calls the library with a program's
+ * lock held. */
 static __attribute__((constructor)) void lock_watch_forks(void)
 {
 	pthread_atfork(lock_before_fork, lock_after_fork, lock_after_fork);
 }
 
-/* Signals wait until the thread has the mutex and its depth is set. A handler in between would wait
- * for ever for the mutex, in a call or a fork, or jump out and leave it locked. */
+/* Signals wait until the thread has the mutex and its depth is set. A handler that ran in between
+ * could call or fork and so wait for ever for the mutex, or jump out and leave it locked. */
 void ps__lock_take(enum ps__lock lock)
 {
 	struct ps__held held;

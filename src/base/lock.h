@@ -17,16 +17,16 @@ enum ps__lock {
 	PS__LOCK_METRICS, /* metrics that the program defines: analysis/metric_define.c */
 	PS__LOCK_PFM,     /* libpfm4, which no two threads may use at once: event/pfm.c */
 	PS__LOCK_HWLOC,   /* hwloc, while it works: topology/import.c */
-	/* The modules' slots: region/listen.c. The last one: a thread that loads a module holds the
-	 * dynamic linker's lock and waits for this one; a thread that uses hwloc waits for the
+	/* The modules' slots: region/listen.c. Must be the last: a thread that loads a module holds
+	 * the dynamic linker's lock and waits for this lock; a thread that uses hwloc waits for the
 	 * linker's lock, because hwloc loads plug-ins. */
 	PS__LOCK_LISTEN,
 	PS__LOCKS
 };
 
-/* A thread may take a lock again that it holds, and must release it as often. So a lock does not
- * keep out a signal handler that interrupted the holder: code that must not be re-entered needs a
- * guard of its own. */
+/* A thread may take a lock that it already holds, and must release it as often as it took it. So a
+ * lock does not keep out a signal handler that interrupted the holder: code that must not be
+ * re-entered needs a guard of its own. */
 void ps__lock_take(enum ps__lock lock);
 void ps__lock_release(enum ps__lock lock);
 

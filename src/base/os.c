@@ -188,9 +188,9 @@ struct ps_hooks ps__os = REAL_SYSTEM;
 ptrdiff_t ps__os_rseq;
 
 /*
- * Run when the library is loaded, and when the table is replaced. glibc 2.35
- * and newer register each thread; where that failed (an old kernel, valgrind)
- * the CPU there is negative.
+ * Runs when the library is loaded, and when the table is replaced. glibc 2.35 and newer register
+ * each thread. Where the registration failed (an old kernel, valgrind) the thread's CPU is
+ * negative.
  */
 __attribute__((constructor)) static void find_rseq(void)
 {
@@ -210,8 +210,8 @@ const struct ps_hooks *ps_hooks_default(void)
 	if (!ps__os.entry) \
 	ps__os.entry = real_system.entry
 
-/* True if a newer program's table sets entries that this library doesn't have; it may leave them
- * NULL. */
+/* True if a newer program's table sets entries that this library doesn't have. Entries that are
+ * NULL do no harm. */
 static bool os_has_later_entries(const struct ps_hooks *hooks)
 {
 	const unsigned char *bytes = (const unsigned char *)hooks;
@@ -249,7 +249,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	int code = os_check_size(hooks);
 	if (code < 0)
 		return code;
-	/* An older program's table is smaller: for entries that it lacks the default is used. */
+	/* An older program's table is smaller: entries that it lacks get the default. */
 	memcpy(&taken, hooks, hooks->size < sizeof taken ? hooks->size : sizeof taken);
 	taken.size = sizeof taken;
 	ps__os = taken;

@@ -17,7 +17,8 @@ extern struct ps_hooks ps__os __attribute__((visibility("hidden")));
 
 /*
  * Offset in bytes from the thread pointer to the place where the kernel keeps the calling thread's
- * CPU (rseq(2), registered by glibc); 0 if there is no such place, and while getcpu is a test's.
+ * CPU (rseq(2), registered by glibc); 0 if there is no such place, or if a test has replaced
+ * getcpu.
  */
 extern ptrdiff_t ps__os_rseq __attribute__((visibility("hidden")));
 
@@ -31,8 +32,8 @@ static inline const volatile int *ps__os_cpu_place(void)
 	return ps__os_rseq ? (const volatile int *)(thread + ps__os_rseq) : &nowhere;
 }
 
-/* Returns the calling thread's CPU, or -1: by two loads if rseq has it, else by getcpu of the
- * table. */
+/* Returns the calling thread's CPU, or -1. Two loads if rseq has the CPU, otherwise a call of the
+ * table's getcpu. */
 static inline int ps__os_getcpu(void)
 {
 	if (__builtin_expect(ps__os_rseq != 0, 1)) {
@@ -52,32 +53,32 @@ char *ps__os_strndup(const char *text, size_t length);
 void ps__os_free(void *memory);
 
 /*
- * The same for memory that one thread writes while other threads write other memory: nothing else
- * is in its cache lines, nor in the lines that processors fetch along with them. Free it with
- * ps__os_free_apart only.
+ * Like ps__os_calloc, for memory that one thread writes while other threads write other memory:
+ * nothing else is in its cache lines, or in the lines that processors fetch along with them. Free
+ * it with ps__os_free_apart only.
  */
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
-/* Calls perf_event_open with close-on-exec added to flags, again if a signal interrupted it.
- * Returns the descriptor, or -errno. */
+/* Calls perf_event_open with close-on-exec added to flags, and repeats a call that a signal
+ * interrupted. Returns the descriptor, or -errno. */
 int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
                       unsigned long flags);
-/* True if fd is, or may be, an event's descriptor. The program may have closed it, and opened
- * something else under the number. */
+/* True if fd is, or may be, an event's descriptor. The program may have closed the event and opened
+ * something else under its number. */
 bool ps__os_is_event(int fd);
-/* True if fd is, or may be, the event that the kernel gave this id: another event may be under the
- * number. id 0: any event. */
+/* True if fd is, or may be, the event that the kernel gave this id. The program may have opened
+ * another event under the number. id 0: any event. */
 bool ps__os_is_event_of(int fd, uint64_t id);
-/* Closes fd if ps__os_is_event_of is true for it; in a forked child this closes the child's copy.
- * Anything else is left alone. */
+/* Closes fd if ps__os_is_event_of is true for it. In a forked child this closes only the child's
+ * copy. */
 void ps__os_close_event_of(int fd, uint64_t id);
 /* Returns the kernel's id of an event that was just opened; 0 if the kernel doesn't tell. */
 uint64_t ps__os_event_id(int fd);
 /*
- * Closes fd if it is the event with this id (0: any event). Anything else belongs to the program by
- * now and is left alone. is_copied: closes the child's copy in a forked child, where the kernel
- * would otherwise keep the event, and its counter or breakpoint, as long as the child lives.
+ * Closes fd if it is the event with this id (0: any event). Another file under the number is the
+ * program's and stays open. is_copied: true to close the child's copy in a forked child; otherwise
+ * the kernel would keep the event, and its counter or breakpoint, as long as the child lives.
  */
 void ps__os_close_event(int fd, uint64_t id, bool is_copied);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the lines of /proc/PID/status, such as capabilities, seccomp and CPUs. Error sentences, the
- * diagnosis, metric files, tasks and the flush of reports ask it. */
+/* Reads the lines of /proc/PID/status, such as capabilities, seccomp and CPUs, for error sentences,
+ * the diagnosis, metric files, tasks and the flush of reports. */
 #include "base/proc_status.h"
 
 #include "base/advice.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines "Name:\tvalue" of /proc/PID/status. ps__proc_status_read takes the caller's own, from
- * /proc/self/status; locate/task.c reads that of another task. */
+/* Lines "Name:\tvalue" of /proc/PID/status. ps__proc_status_read reads the caller's own file,
+ * /proc/self/status; locate/task.c reads the file of another task. */
 #ifndef PS_BASE_PROC_STATUS_H
 #define PS_BASE_PROC_STATUS_H
 
@@ -22,12 +22,13 @@ bool ps__proc_status_text(const char *status, const char *name, char *out, size_
 
 /* True if the process has this capability (its number in capabilities(7)). */
 bool ps__proc_status_has_capability(const char *status, int number);
-/* True in a user namespace other than the initial one, which maps all numbers to themselves. In
- * such a namespace capabilities, also root's, don't count for perf_event_open and bpf. map receives
- * the first line of /proc/self/uid_map; it can be NULL. */
+/* True in a user namespace other than the initial one (which maps all numbers to themselves). In
+ * such a namespace, capabilities don't count for perf_event_open and bpf, not even root's. map
+ * receives the first line of /proc/self/uid_map; map can be NULL. */
 bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes);
 
-/* Words for "... and LACK; as ROOT: GAIN", where a capability is missing or doesn't count. */
+/* The words LACK, ROOT and GAIN of "... and LACK; as ROOT: GAIN", in sentences about a capability
+ * that is missing or doesn't count. */
 struct ps__privilege {
 	const char *lack, *root, *gain;
 };

@@ -4,9 +4,9 @@
  * siglongjmp.
  *
  * A call notes its stack address (ps__arch_note_stack). A later call of the same thread that finds
- * the note compares it with its own stack address: if it is no deeper, the first call was left.
- * Code that can't be repaired afterwards, because it holds a lock or is inside malloc, blocks
- * signals.
+ * the note compares it with its own stack address. If the later call is no deeper on the stack, the
+ * first call was left. Code that can't be repaired afterwards, because it holds a lock or is inside
+ * malloc, blocks signals.
  */
 #ifndef PS_BASE_STACK_H
 #define PS_BASE_STACK_H
@@ -44,9 +44,9 @@ struct ps__held {
 	uintptr_t noted;
 };
 
-/* Blocks signals until ps__signals_release, but not those of the program's own faults, which can't
- * wait. Also clears the note: a call of the library in between, from malloc for example, must not
- * find that the outer call was left. */
+/* Blocks signals until ps__signals_release, but not the signals of the program's own faults, which
+ * can't wait. Also clears the note of the outer call. Otherwise a call of the library in between,
+ * from malloc for example, could find that the outer call was left. */
 static inline void ps__signals_hold(struct ps__held *before)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};

@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 /* Returns the nanoseconds to add, modulo 2^64, to a record's time of CLOCK_MONOTONIC to get this
- * process's time; 0 outside of a time namespace, and without /proc. Reads a file that has the
- * offset of the process's children. After unshare(2) a process stays in its old namespace, on older
- * kernels after an exec, too (unshare -T); the old one is taken for the machine's. */
+ * process's time; 0 outside of a time namespace, and without /proc. Reads the file with the offset
+ * of the process's children. After unshare(2) the children's namespace is a new one, and the
+ * process stays in the old one (on older kernels even after an exec). The old namespace is then
+ * taken for the machine's: 0. */
 uint64_t ps__time_namespace_shift_ns(void);
 
 #endif
