@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if the user gives a value for this parameter: chipid=? in an alias asks
- * for chipid=..., which is applied with the user's other terms. */
+/* True if the user gives a value for this parameter. chipid=? in an alias asks for chipid=...,
+ * which is applied with the user's other terms. */
 static bool alias_user_gives(const struct ps__pmu_query *query, const struct ps__term *parameter)
 {
 	struct ps__term term;
@@ -121,8 +121,8 @@ static int alias_search_pmu(const char *name, void *context)
 	return code ? 1 : 0;
 }
 
-/* Finds the PMU that has the alias. Fails if several have it that are no core
- * PMUs: each counts only a part of the machine. */
+/* Finds the PMU that has the alias. Several core PMUs may have it. Fails if several PMUs have it
+ * that are not core PMUs, because each counts only a part of the machine. */
 static int alias_find_pmu(struct search *search, bool want_core)
 {
 	char list[300];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event: a name turned into what perf_event_open takes.
+ * An event: its name, and the encoding that perf_event_open takes.
  *
- * ps__event_parse looks a name up; nothing is opened here. The rooms above open
- * it and learn whether this machine and this user can count it.
+ * ps__event_parse looks a name up and opens nothing. The rooms above open the event, and learn
+ * whether this machine and this user can count it.
  */
 #ifndef PS_EVENT_EVENT_H
 #define PS_EVENT_EVENT_H
@@ -21,10 +21,10 @@
 
 #define PS__LATER_CONFIGS 2 /* config3 and config4, which attr may be too old to have: attr.h */
 
-/* Says which events can share a group: events of one core PMU and software events can; events of
- * another PMU only with each other. */
+/* Says which events can share a group: those of one core PMU, together with software events; those
+ * of another PMU only with each other. */
 enum ps__event_class {
-	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join any group */
+	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join a core PMU's group */
 	PS__EVENT_CLASS_CORE,     /* the core's own PMU: hardware, cache, raw */
 	PS__EVENT_CLASS_OTHER     /* an uncore, energy or device PMU: groups with its like only */
 };
@@ -33,7 +33,7 @@ enum ps__event_class {
  * of its own. */
 struct ps__variant {
 	uint32_t pmu_type; /* the PMU's number in sysfs: tells kinds apart */
-	uint32_t type;     /* type to later replace the event's own fields */
+	uint32_t type;     /* the fields from type to later replace those of the event */
 	uint64_t config, config1, config2, later[PS__LATER_CONFIGS];
 	char *cpus; /* the list of the CPUs that the PMU is for; owned */
 };
@@ -59,7 +59,7 @@ struct ps__event {
 	/* The variants of a core event on a hybrid machine, one for each kind that counts it;
 	 * owned */
 	struct ps__variant *variants;
-	size_t variant_count; /* 0 if all cores are alike */
+	size_t variant_count; /* number of variants; 0 if all cores are alike */
 	size_t kind_count;    /* number of kinds of cores; 0 if all are alike */
 	char *cpus; /* CPUs that can count the event, if a kind of cores can't; NULL: all; owned */
 	enum ps__event_class klass;
@@ -71,7 +71,8 @@ struct ps__event {
 	 * space */
 	bool explicit_domain;
 	bool user_only; /* fell back to user space for lack of permission (set by the backend) */
-	/* Happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
+	/* The event happens in the kernel. It would read 0 with the kernel excluded, so it must be
+	 * refused then */
 	bool kernel_side;
 	bool is_probe;    /* a uprobe or kprobe */
 	bool is_run_time; /* duration_time and its like: run_time.c */
@@ -88,11 +89,10 @@ static inline bool ps__event_has_text(const struct ps__event *event)
 }
 
 /*
- * Parses name into out, which then owns its strings. Errors, each with a detail
- * sentence that names the event and the remedy, out untouched: PS_EINVAL empty
- * name; PS_ENOEVNT unknown (with the nearest names), or the name of several
- * PMUs' events; PS_EATTR unknown term, value too large, unclosed slash, bad
- * modifier: which, where; PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or
+ * Parses name into out, which then owns its strings. On failure out is untouched, and the detail
+ * sentence names the event and the remedy. Errors: PS_EINVAL empty name; PS_ENOEVNT unknown (with
+ * the nearest names), or the name of several PMUs' events; PS_EATTR unknown term, value too large,
+ * unclosed slash, bad modifier: which, where; PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or
  * tracefs can't be read; PS_ENOMEM.
  */
 int ps__event_parse(struct ps__event *out, const char *name);
@@ -115,8 +115,8 @@ bool ps__event_is_kernel_side(const struct perf_event_attr *attr);
 /* True if attr excludes all spaces in which the event can happen: it would always read 0. */
 bool ps__event_excludes_all(const struct perf_event_attr *attr);
 
-/* recode.c: sets the class and the scope after attr.type was changed by hand. event is untouched on
- * failure: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
+/* recode.c: sets the class and the scope after attr.type was changed by hand. On failure the event
+ * is untouched: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
 int ps__event_retype(struct ps__event *event);
 /* recode.c: updates the event after a part of its encoding was changed by hand. All kinds of cores
  * then have the same encoding. */
@@ -142,7 +142,8 @@ int ps__event_split(const char *list, const char **rest, const char **name, size
 bool ps__modifier_is(char letter);
 bool ps__modifiers_are(const char *text); /* true if all letters are modifiers */
 
-/* Visits all that a source knows, until visit returns non-zero, which is returned. */
+/* The functions below call visit for each event of their source, until it returns non-zero. They
+ * return that value. */
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);
 /* libpfm4's events of this machine's PMUs, written as PMU::EVENT. */

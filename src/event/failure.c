@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file of sysfs or tracefs that can't be read while a name is looked up: one
- * code and one sentence for each reason. */
+/* Reports a file of sysfs or tracefs that can't be read while a name is looked
+ * up, with a code and a sentence for each errno. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "event/lookup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machines with several kinds of cores (P and E cores, big and little ones),
- * each with a PMU of its own: which of them are asked for an event, how, and on
- * which CPUs. Called by parse.c for core events.
+ * Encodes a core event on machines with several kinds of cores (P and E cores, big and little
+ * ones), where each kind has a PMU of its own. Finds the PMUs that have the event, its encoding for
+ * each, and the CPUs that can count it. Called by parse.c for core events.
  */
 #include "base/error.h"
 #include "base/os.h"

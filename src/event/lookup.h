@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking a name up: each source of names has one function of the same shape,
- * and parse.c asks them in order. A new kind of event is a new function in its
- * list.
+ * Looks names up. Each source of names has one function of the same shape. parse.c calls these
+ * functions in order. A new kind of event needs a new function in parse.c's list.
  */
 #ifndef PS_EVENT_LOOKUP_H
 #define PS_EVENT_LOOKUP_H
@@ -32,8 +31,8 @@ struct ps__lookup {
 	int suspicion;
 };
 
-/* Each fills type, config, class and scope of event, sets lookup->rest and returns PS_OK; or
- * returns PS__NOT_HERE; or fails, and no other source is asked. */
+/* Each of these functions fills type, config, class and scope of event, sets lookup->rest and
+ * returns PS_OK; or returns PS__NOT_HERE; or fails, and then parse.c asks no other source. */
 int ps__preset_refuse(struct ps__event *event,
                       struct ps__lookup *lookup); /* preset.c: PAPI_TOT_INS, never known */
 int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup); /* generic.c */
@@ -60,13 +59,14 @@ int ps__hybrid_copy(struct ps__event *event,
                     const struct ps__event *model); /* copies the variants; PS_OK or PS_ENOMEM */
 void ps__hybrid_clear(struct ps__event *event);
 
-/* For the nearest names: calls visit for each known name, until it returns non-zero. */
+/* These functions give the known names, from which ps__suggest chooses the nearest. They call visit
+ * for each name, until it returns non-zero. */
 typedef int ps__name_visit(const char *name, void *context);
 int ps__generic_for_each(ps__name_visit *visit, void *context);
 int ps__cache_for_each(ps__name_visit *visit, void *context);
 /* Visits the tracepoints of the system that name begins with, written as system:name. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
-/* For lists, like ps__tracepoint_list in event.h. */
+/* Visits the source's events for the public list, like ps__tracepoint_list in event.h. */
 int ps__generic_list(ps__info_visit *visit, void *context);
 
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; ""

@@ -57,7 +57,8 @@ static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 	return parse_fail_unknown(lookup);
 }
 
-/* The CPU is in the kernel when these events are counted: with the kernel excluded they read 0. */
+/* The CPU is in the kernel when these events are counted. If the kernel is excluded, they read
+ * 0. */
 bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)
@@ -68,8 +69,9 @@ bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
 	        attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* For breakpoints and software events the kernel looks at the registers at each hit, and would drop
- * them all. Clocks go on, and PMUs may count the hypervisor. */
+/* At each hit of a breakpoint or a software event, the kernel looks at the registers, and drops the
+ * hit if that space is excluded. Clocks ignore both flags, and a PMU may still count the
+ * hypervisor. */
 bool ps__event_excludes_all(const struct perf_event_attr *attr)
 {
 	if (!attr->exclude_user || !attr->exclude_kernel)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU.
- * Asked last: names of the kernel's own need no table.
+ * Looks up names of libpfm4: PMU::EVENT:UNIT_MASK:modifier, or the same without the PMU. This
+ * source is asked last, because the kernel's own names need no table.
  *
- * libpfm4 itself reads /proc/cpuinfo and /sys/bus/event_source/devices, to know
- * the CPU and the number of an uncore PMU. It bypasses the OS seam, so tests
- * choose the PMU by libpfm4's environment variables.
+ * libpfm4 itself reads /proc/cpuinfo and /sys/bus/event_source/devices, to know the CPU and the
+ * number of an uncore PMU. It bypasses the OS seam, so tests choose the PMU by libpfm4's
+ * environment variables.
  */
 #include "event/pfm.h"
 
@@ -110,8 +110,8 @@ static int pfm_match_type(const char *name, void *context)
 	return 1;
 }
 
-/* The search for an alias with the same encoding: it has the unit and the
- * scale, which libpfm4 lacks. */
+/* The search for the kernel's alias with the same encoding. The alias has the unit and the scale,
+ * which libpfm4 lacks. */
 struct by_encoding {
 	struct ps__event *event;
 	const struct ps__pmu *pmu;
@@ -216,7 +216,7 @@ static int pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr = attr;
 	lookup->rest = "";
 	pfm_settle_domain(event, lookup->name);
-	/* perf's own names and raw codes are not of one kind of cores. */
+	/* Generic names and raw codes are not tied to one kind of cores. */
 	lookup->has_pmu = attr.type != PERF_TYPE_HARDWARE && attr.type != PERF_TYPE_HW_CACHE &&
 	                  pfm_is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
 	return pfm_settle_class(event, lookup->name, encoding.idx);

@@ -6,9 +6,9 @@
 #include "event/lookup.h"
 
 /*
- * Locks libpfm4 and initialises it. PAPI uses the process's libpfm4, too, and
- * takes it down in PAPI_shutdown; so it is initialised at each use, which only
- * checks a flag if it is up. The lock keeps our own threads apart. The thread
+ * Locks libpfm4 and initialises it. PAPI uses the same libpfm4, and
+ * PAPI_shutdown terminates it. So each use initialises it again, which is cheap
+ * while it is initialised. The lock keeps our own threads apart. The thread
  * that holds it may lock it again, because a visitor of names may look names
  * up. Cancellation of the thread is held back until ps__pfm_leave, which needs
  * *cancel. Returns false, without the lock, if libpfm4 can't start.

@@ -104,8 +104,8 @@ static int pfm_explain_absent(struct ps__lookup *lookup)
 	    lookup->name, list);
 }
 
-/* Lists the unit masks and modifiers of the event that a name begins with, when
- * the name asks for one that the event doesn't have. */
+/* Lists the unit masks and modifiers of the event that a name begins with, for the sentence about a
+ * wrong or missing one. */
 static void pfm_explain_list_attributes(const char *name, struct ps__names *masks,
                                         struct ps__names *modifiers)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PMUs of this machine, as sysfs shows them: a folder each, with its type,
- * its CPUs, the formats of its terms and its named events (aliases).
+ * The PMUs of this machine, as sysfs shows them. Each PMU has a folder with its type, its CPUs, the
+ * formats of its terms and its named events (aliases).
  */
 #ifndef PS_EVENT_PMU_H
 #define PS_EVENT_PMU_H
@@ -48,7 +48,8 @@ struct ps__format {
 int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name);
 /* Visits the name of each PMU, in any order. Returns as ps__os.list. */
 int ps__pmu_for_each(ps__name_visit *visit, void *context);
-/* Visits the aliases of a PMU; the terms for which it has a format. */
+/* Visits the aliases of a PMU. ps__pmu_for_each_format visits the terms for which it has a
+ * format. */
 int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context);
 int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context);
 /* Counts the kinds of cores that have a PMU: more than one on hybrid machines. Returns 0, or an
@@ -73,8 +74,8 @@ bool ps__term_is(const struct ps__term *term, const char *name);
 bool ps__term_number(const struct ps__term *term, uint64_t *out);
 
 bool ps__format_parse(const char *text, struct ps__format *out);
-/* Writes value into the bits of the event's words that the format names; false, and nothing
- * changed, if it has too many bits. */
+/* Writes value into the bits of the event's words that the format names. Returns false, and changes
+ * nothing, if value has more bits than the format. */
 bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event);
 uint64_t ps__format_max(const struct ps__format *format);
 
@@ -90,11 +91,11 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
 /* probe.c: ps__probe_is_pmu is true for the names uprobe and kprobe. ps__probe_find_end returns the
- * slash that closes the terms, in which a path may have other slashes; NULL if there is none. */
+ * slash that closes the terms, or NULL. The terms may have a path with slashes of its own. */
 bool ps__probe_is_pmu(const char *name, size_t length);
 const char *ps__probe_find_end(const char *terms);
-/* Applies a term that only probes have; PS__NOT_HERE for others. ps__probe_check fails if the place
- * is incomplete when all terms are applied. */
+/* Applies a term that only probes have; PS__NOT_HERE for others. After all terms, ps__probe_check
+ * fails if the address to probe is incomplete. */
 int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
 int ps__probe_check(const struct ps__pmu_query *query);
 const char *ps__probe_terms(const struct ps__pmu *pmu); /* their names, for error sentences */

@@ -103,8 +103,8 @@ static int pmu_event_check_terms(const struct ps__pmu_query *query)
 	return PS_OK;
 }
 
-/* Applies the alias before the other terms, so that these can change what it
- * sets. *alias: where it stands, or NULL. */
+/* Applies the alias before the other terms, so that these can change what the alias sets. *alias
+ * becomes its position in the terms, or NULL. */
 static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias)
 {
 	struct ps__term term;
@@ -130,9 +130,9 @@ static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias
 }
 
 /*
- * Applies cpu_core/cycles/: a generic name for one kind of cores. If there are
- * several kinds, the upper half of config says which. It stays 0 if there is
- * one kind, because older kernels refuse it.
+ * Applies cpu_core/cycles/: a generic name for one kind of cores. If there are several kinds, the
+ * upper half of config says which. If there is one kind, the upper half stays 0, because older
+ * kernels refuse it.
  */
 static int pmu_event_apply_generic(struct ps__pmu_query *query)
 {

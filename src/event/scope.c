@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds what one count of a PMU covers. The kernel doesn't say it; but its file cpumask names one
+ * Finds what one count of a PMU covers. The kernel doesn't say it, but its file cpumask names one
  * CPU for each part of the machine that the PMU counts. The PMU's scope is the largest kind of part
  * that never contains two of these CPUs.
  */
@@ -28,7 +28,7 @@ struct sharing {
 	char list[LIST_BYTES];
 };
 
-/* Newer kernels have the first name, older ones the second. */
+/* Reads a list of CPUs, which newer and older kernels give under different names. */
 static ssize_t scope_read_list(int cpu, const char *newer, const char *older, char *list)
 {
 	char path[128];
@@ -91,8 +91,8 @@ static int scope_is_shared_by(int cpu, void *context)
 	return ps__list_for_each(sharing->mask, scope_is_other_in_list, sharing);
 }
 
-/* Returns 1 if each part has at most one CPU of the mask; 0 if not, or if sysfs doesn't tell; or
- * -errno. */
+/* Returns 1 if each part has at most one CPU of the mask; 0 if some part has more, or if sysfs
+ * doesn't tell; or -errno. */
 static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 {
 	struct sharing sharing = {.neighbours = neighbours, .mask = mask};

@@ -8,8 +8,8 @@
 #define BLANKS " \t\n"
 
 /*
- * True if the slash closes an event's terms: then modifiers follow, and the end or another event,
- * which has no '=' before its own terms. Otherwise the slash is inside a path
+ * True if the slash closes an event's terms: after it and its modifiers comes the end of the list,
+ * or an event that has no '=' before its own terms. Otherwise the slash is inside a path
  * (uprobe/path=/usr/bin/ls,offset=0x100/).
  */
 static bool split_closes_terms(const char *slash)

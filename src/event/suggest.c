@@ -129,8 +129,8 @@ static int suggest_consider_pmu(const char *name, void *context)
 	return 0;
 }
 
-/* Compares PMU::EVENT as a whole only if the wanted name has a PMU; otherwise EVENT alone. The PMU
- * "perf" is then left out: its events are perf's own under other names. */
+/* Compares PMU::EVENT as a whole if the wanted name has a PMU; otherwise compares EVENT alone, and
+ * leaves out the PMU "perf", whose events are perf's own under other names. */
 static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 {
 	struct suggestion *suggestion = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* system:name, as in sched:sched_switch: a place in the kernel, by the number
- * that tracefs gives for it. */
+/* Looks up system:name, as in sched:sched_switch: a place in the kernel, with the number that
+ * tracefs gives for it. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -73,8 +73,8 @@ static int tracepoint_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* Explains why no number was found: error, an errno, or the absence of tracefs. Returns
- * PS__NOT_HERE, with lookup->suspicion set if there is such a reason. */
+/* Sets lookup->suspicion if there is a reason why no number was found: error (an errno) denied
+ * access, or tracefs is not mounted. Returns PS__NOT_HERE. */
 static int tracepoint_explain(struct ps__lookup *lookup, int error)
 {
 	if (error == EACCES || error == EPERM) {
