@@ -10,11 +10,10 @@
 
 #include <string.h>
 
-/* How long a reader sleeps while a change is under way: the change takes some
- * stores, or a pass over a set's events. */
+/* Time for which a reader sleeps while a change is under way. A change takes some stores, or a walk
+ * over a set's events. */
 #define PAUSE_NS 20000
-/* Number of recordings that no longer count and may stay in the list, before a
- * pass removes them. */
+/* The list is pruned only if at least this many of its recordings no longer count. */
 #define LEAST_PRUNED ((size_t)8)
 
 /* A value as words; the last one is status, attribution and flags. */
@@ -138,9 +137,9 @@ static bool aggregate_has_reading(const struct ps__recording *recording)
 }
 
 /*
- * Finds the recording of a set that is to be added to an aggregate: its newest
- * one with a reading. *out is NULL if there is none. False if one is not
- * enough: an older recording has a reading of events that the newest one lacks.
+ * Finds the recording of a set that is to be added to an aggregate: the newest one with a reading.
+ * *out is NULL if the set has no reading. Returns false if one recording is not enough, because an
+ * older one has a reading of events that the newest one lacks.
  */
 static bool aggregate_find_last(const struct ps__recording *recording,
                                 const struct ps__recording **out)
@@ -188,8 +187,8 @@ static size_t aggregate_index_of(const struct ps__history *history, const struct
 	return ps__component_range(ps__component_covered(thread, column->scope)).first;
 }
 
-/* Makes words for every Thread at which something is to be added, so that
- * nothing can fail later. */
+/* Allocates the words of every Thread at which a count will be added. Afterwards nothing can
+ * fail. */
 static bool aggregate_make_parts(struct ps__aggregate *aggregate,
                                  const struct ps__recording *recording)
 {
@@ -256,9 +255,8 @@ static void aggregate_add_history(struct ps__aggregate *aggregate,
 	}
 }
 
-/* Removes recordings that no longer count from the list, and returns how many
- * are left. A reader that is at a removed one goes on from there, because its
- * next pointer stays. */
+/* Removes recordings that no longer count from the list, and returns how many are left. A removed
+ * recording keeps its next pointer, so a reader that is at it can go on. */
 static size_t aggregate_prune(struct ps_topology *topology)
 {
 	_Atomic(struct ps__recording *) *link = &topology->readings.current;
@@ -274,8 +272,8 @@ static size_t aggregate_prune(struct ps_topology *topology)
 			kept++;
 		} else if (!atomic_compare_exchange_strong_explicit(
 			       link, &found, next, memory_order_acq_rel, memory_order_acquire)) {
-			/* Other recordings were put in front of it
-			 * meanwhile. */
+			/* Sets were bound meanwhile: their recordings are now in front of this
+			 * one. */
 			while (found != recording) {
 				link = &found->next_current;
 				found = atomic_load_explicit(link, memory_order_acquire);
@@ -310,8 +308,8 @@ static void aggregate_retire(struct ps_topology *topology, struct ps__recording 
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
-/* False for a destroyed topology, whose totals nobody asks for; and in a forked
- * child, where the lock's holder may be a thread that doesn't exist. */
+/* Returns false for a destroyed topology, because nobody asks for its totals. Also false in a
+ * forked child, where the lock's holder may be a thread that doesn't exist. */
 static bool aggregate_try_lock(struct ps_topology *topology)
 {
 	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
@@ -319,8 +317,8 @@ static bool aggregate_try_lock(struct ps_topology *topology)
 	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
-/* Prunes the list each time it has doubled: so each recording costs one or two
- * steps of a pass. */
+/* Prunes the list each time as many recordings stopped counting as were left by the last prune. So
+ * each recording costs one or two steps of a walk. */
 static void aggregate_unlock(struct ps_topology *topology)
 {
 	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);

@@ -25,8 +25,8 @@ static inline const struct ps__column *attrmap_find_column(const struct ps__reco
 	return NULL;
 }
 
-/* Number of spins before a reader sleeps, and the length of the sleep, which gives the CPU to a
- * writer that waits for it. */
+/* A reader spins this often, and then sleeps. The sleep gives the CPU to a writer that waits for
+ * it. */
 #define MOST_SPINS 1000
 #define PAUSE_NS   50000
 
@@ -87,10 +87,10 @@ static inline uint32_t attrmap_value_flags(uint16_t mark)
 }
 
 /*
- * Sets the status of an event that some kind of cores lacks. There the event is not supported; but
- * counts from elsewhere that were attributed there all the same (last-cpu) are not hidden. A
- * last-cpu value is not scaled either: time on cores that lack the event looks like time of waiting
- * for a counter.
+ * Sets the status of an event that some kind of cores lacks. On these cores the event is not
+ * supported. But counts from elsewhere that were attributed to such a core (last-cpu) are shown. A
+ * last-cpu value is not scaled, because time on cores that lack the event looks like time of
+ * waiting for a counter.
  */
 static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
                                 const struct ps_thread *thread)
@@ -108,7 +108,7 @@ static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
 
 /*
  * One row's words for one column. They are few enough for the processor's registers, so nothing is
- * stored in memory before the row is known to be whole.
+ * stored in memory before the row is known to be complete.
  */
 struct cell {
 	uint64_t timestamp;
@@ -119,8 +119,9 @@ struct cell {
 };
 
 /*
- * The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0 if it is
- * not known yet. False if there is no row, perhaps because a writer changed the history meanwhile.
+ * Loads one row's words. The loads pair with the releases of the set's write.c. timestamp: the
+ * row's timestamp, or 0 if it is not known yet. Returns false if there is no row, perhaps because a
+ * writer changed the history meanwhile.
  */
 PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column,
                           uint64_t timestamp, struct cell *out)
@@ -225,7 +226,7 @@ PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__
 	return load_cell(ps__history_row_of(history, chunk, count - 1), column, 0, out);
 }
 
-/* The part in one history; timestamp 0: the newest. False if there is none. */
+/* Loads the part with this timestamp (0: the newest) in one history. False if there is none. */
 static __attribute__((noinline)) bool read_cell(const struct ps__history *history,
                                                 const struct ps__column *column, uint64_t timestamp,
                                                 struct cell *out)
@@ -245,8 +246,8 @@ static __attribute__((noinline)) bool read_cell(const struct ps__history *histor
 static int attrmap_find_reading(const struct ps_thread *thread, const char *event,
                                 uint64_t timestamp, struct ps_value *out);
 
-/* For an event that is not shown under this name: it may have been added under it, and be shown
- * under another. */
+/* Looks up an event that is not shown under this name. The event may have been added under this
+ * name, and be shown under another one. */
 static __attribute__((cold)) int attrmap_find_added(const struct ps_thread *thread,
                                                     const char *event, uint64_t timestamp,
                                                     struct ps_value *out)
@@ -265,8 +266,8 @@ static int attrmap_fail_reading(const struct ps_thread *thread, const char *even
 	                (unsigned long long)timestamp, thread->cpu);
 }
 
-/* Finds the part with this timestamp (0: the newest) in all histories. Several parts of the same
- * moment are added up. */
+/* Finds the part with this timestamp (0: the newest) in all histories. Adds up the parts of several
+ * histories that have the same timestamp. */
 static __attribute__((noinline)) int attrmap_find_reading(const struct ps_thread *thread,
                                                           const char *event, uint64_t timestamp,
                                                           struct ps_value *out)
@@ -300,8 +301,8 @@ static __attribute__((noinline)) int attrmap_find_reading(const struct ps_thread
 	return PS_OK;
 }
 
-/* Looks once more in the thread's only history: a writer may have been at work
- * during the first attempt. column: NULL if the history has none. */
+/* Looks once more in the thread's only history, because a writer may have been at work during the
+ * first attempt. column: NULL if the history doesn't have the event. */
 static __attribute__((noinline)) int read_again(const struct ps__history *history,
                                                 const struct ps__column *column, const char *event,
                                                 uint64_t timestamp, struct ps_value *out)
@@ -316,8 +317,8 @@ static __attribute__((noinline)) int read_again(const struct ps__history *histor
 	return PS_OK;
 }
 
-/* Reads the thread's only history. There is no loop, because the compiler would
- * keep all variables of a loop for its next turn. */
+/* Reads the thread's only history. A loop is avoided, because the compiler would keep all of the
+ * loop's variables for the next round. */
 PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp,
                          bool is_newest, struct ps_value *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds.
- * Look-ups, totals and the exporters read through these functions, which write nothing.
+ * Attribute maps as readers see them: from an event's name to the parts that a Thread holds.
+ * Look-ups, totals and exporters read through these functions, which write nothing.
  */
 #ifndef PS_STORE_ATTRMAP_H
 #define PS_STORE_ATTRMAP_H
@@ -9,8 +9,8 @@
 #include "store/recording.h"
 #include "store/sum.h"
 
-/* The first history of a Thread; newer ones come first. Pairs with the release
- * in ps__recording_attach_history. */
+/* Returns the newest history of a Thread; the others follow by age. Pairs with the release in
+ * ps__recording_attach_history. */
 static inline const struct ps__history *ps__thread_first_history(const struct ps_thread *thread)
 {
 	return atomic_load_explicit(&thread->histories, memory_order_acquire);
@@ -29,8 +29,8 @@ ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *
 bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
                          struct ps_value *out);
 
-/* The same for a row outside of the history, in the form of its rows. No writer changes this row
- * meanwhile. */
+/* Like ps__recording_value, for a row that is outside of the history but has the same form. No
+ * writer may change this row meanwhile. */
 bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
                       struct ps_value *out);
 
@@ -40,8 +40,8 @@ struct ps__range {
 	size_t end;
 };
 
-/* Returns the Threads below a component. The Machine's include the unknown Thread, because its
- * counts belong to the machine. */
+/* Returns the Threads below a component. The Machine's Threads include the unknown Thread, because
+ * its counts belong to the machine. */
 struct ps__range ps__component_range(const struct ps_component *component);
 
 static inline size_t ps__thread_index(const struct ps_thread *thread)
@@ -49,7 +49,7 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 	return (size_t)(thread - thread->component->topology->threads);
 }
 
-/* True if the CPU is below the component. NULL has all CPUs; the Machine also has those that the
+/* True if the CPU is below the component. NULL has all CPUs; the Machine also has CPUs that the
  * tree lacks. */
 static inline bool ps__component_has_cpu(const struct ps_component *component, int cpu)
 {
@@ -72,12 +72,12 @@ ps__recording_first_history(const struct ps__recording *recording)
 size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
                                 struct ps__range range, struct ps_value *out);
 
-/* The same for the reading with this timestamp (not 0). */
+/* Like ps__recording_sum_latest, for the reading with this timestamp (not 0). */
 size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
                             struct ps__range range, uint64_t timestamp, struct ps_value *out);
 
-/* Chooses the column of a recording that is summed up, by an event's name or by what a metric
- * needs. find returns -1 if there is none. */
+/* Chooses the column of a recording that is summed up: by an event's name, or by what a metric
+ * needs. find returns -1 if there is no such column. */
 struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__recording *recording,
 	                  const struct ps__selector *selector);
@@ -89,25 +89,25 @@ struct ps__selector {
 ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
                              const struct ps__selector *selector);
 
-/* True if its set has gone on in a newer recording that has the event and a reading. A sum never
- * mixes two readings of one set. */
+/* True if the recording's set has gone on in a newer recording that has the event and a reading. A
+ * sum never mixes two readings of one set. */
 bool ps__recording_is_superseded(const struct ps__recording *recording,
                                  const struct ps__selector *selector);
 
 /*
  * Sums up the selected columns, as ps_component_total does, or as ps_component_reading if the
- * selector has a timestamp. PS_ENOEVNT and PS_EINVAL_DOM come without a detail;
- * ps__component_fail_scope sets that of PS_EINVAL_DOM.
+ * selector has a timestamp. PS_ENOEVNT and PS_EINVAL_DOM come without a detail sentence;
+ * ps__component_fail_scope sets the sentence of PS_EINVAL_DOM.
  */
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
                       struct ps_value *out);
-/* True if no count of the scope covers Threads both inside and outside of the component. */
+/* True if each count of the scope lies completely inside or completely outside of the component. */
 bool ps__component_holds(const struct ps_component *component, enum ps_scope scope);
 int ps__component_fail_scope(const struct ps_component *component,
                              const struct ps__selector *selector);
 
 /* Returns the component that one count of the scope covers, seen from a Thread: the outermost
- * component of the scope's type above it, or else the Thread itself. */
+ * component of the scope's type above the Thread, or the Thread itself if there is none. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread,
                                                  enum ps_scope scope);
 

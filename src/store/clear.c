@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Empties a tree of the readings whose event sets are gone. Meanwhile no thread reads the tree and
- * no set stores a reading there, so what is taken from its lists is freed at once.
+ * Empties a tree of the readings whose event sets are gone. Meanwhile no thread may read the tree
+ * and no set may store a reading there, so the lists' entries are freed at once.
  */
 #include "base/error.h"
 #include "store/aggregate.h"
 
 #include <perfsage/topology.h>
 
-/* The Thread's list keeps its order: the newest first. */
+/* Removes the histories of destroyed sets. The rest stay in order, the newest first. */
 static void clear_thread(struct ps_thread *thread)
 {
 	struct ps__history *kept = NULL, **last = &kept;
@@ -25,8 +25,8 @@ static void clear_thread(struct ps_thread *thread)
 	atomic_store_explicit(&thread->histories, kept, memory_order_release);
 }
 
-/* Frees the recordings last, because the lists of Threads and of totals point to them. A living
- * set's older recordings are kept. */
+/* Frees the recordings of destroyed sets. Must come last, because the lists of Threads and of
+ * totals point to them. The older recordings of a living set are kept. */
 static void clear_recordings(struct ps_topology *topology)
 {
 	struct ps__recording *kept = NULL, **last = &kept, *next;

@@ -11,16 +11,16 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-/* A curve is made from every second row's timestamp. The last row is left out,
- * as it may still get a new timestamp. */
+/* A curve is made from the timestamps of every second row. The chunk's last row is left out,
+ * because it may still get a new timestamp. */
 #define SAMPLE_ROWS     ((size_t)2)
 #define SAMPLES         (PS__CHUNK_ROWS / SAMPLE_ROWS)
 #define SAMPLE_QUARTERS (SAMPLE_ROWS * PS__CURVE_QUARTERS)
 /* Number of last samples that predict when the next chunk starts. */
 #define TREND       ((size_t)4)
 #define CURVE_UNITS ((uint64_t)PS__CURVE_PIECES * PS__CURVE_UNITS)
-/* 100 days: the longest time whose units can be computed in 64 bits. Later rows
- * are found without a prediction. */
+/* 100 days: the longest time for which 64 bits are enough to compute units. Later rows are found
+ * without a prediction. */
 #define LONGEST_NS ((UINT64_C(1) << 53) - 1)
 
 /* The head of a run of pages; chunks follow. */
@@ -47,7 +47,7 @@ void ps__pool_clear(struct ps__pool *pool)
 	}
 }
 
-/* The next chunk of the newest extent, or NULL when it is used up. */
+/* Returns the next chunk of the newest extent, or NULL when the extent is used up. */
 static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
 {
 	struct ps__extent *extent = pool->extents;
@@ -59,8 +59,8 @@ static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-/* A reader may read this address as a timestamp: the release pairs with its acquire, so that its
- * second look sees an odd sequence. */
+/* The first word becomes the address of the list's next chunk. A reader may read it as a timestamp.
+ * The release pairs with the reader's acquire, so that its second look sees an odd sequence. */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free,
@@ -212,8 +212,8 @@ int ps__history_reserve(struct ps__history *history, size_t rows)
 	return history_grow_directory(history, rows / PS__CHUNK_ROWS + 1);
 }
 
-/* The timestamps of every second row in a chunk; the last one is when the next
- * chunk is expected to start. */
+/* The timestamps of every second row in a chunk; the last entry is the time when the next chunk is
+ * expected to start. */
 struct history_samples {
 	uint64_t times[SAMPLES + 1];
 };
@@ -228,8 +228,8 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 		    ps__history_word(history, row + index * SAMPLE_ROWS, 0), memory_order_relaxed);
 	times[SAMPLES] =
 	    times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
-	/* Timestamps of readings rise, but those that a user stores may not: a curve needs a
-	 * length. */
+	/* Timestamps of readings rise, but the timestamps that a user stores may not. The curve's
+	 * length must not be 0. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
 		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
 	return samples;
@@ -245,7 +245,7 @@ static uint64_t history_quarter_at(const struct history_samples *samples, size_t
 	return SAMPLE_QUARTERS * index + (SAMPLE_QUARTERS * passed + length / 2) / length;
 }
 
-/* A curve's factor and shift: the finest scale that covers the length. */
+/* Returns a curve's factor and shift: the finest scale that covers the length. */
 static uint64_t history_scale_of(uint64_t length)
 {
 	unsigned shift = 62 - (unsigned)__builtin_clzll(length);
@@ -275,9 +275,8 @@ static uint64_t history_curve_of(const struct history_samples *samples)
 }
 
 /*
- * Readers use the index of a chunk after they have seen a row of a later chunk;
- * or, if rows were moved, under the sequence: these releases pair with the
- * acquires of search.c.
+ * Readers use the index of a chunk after they have seen a row of a later chunk; if rows were moved,
+ * they use it under the sequence. The releases here pair with the acquires of search.c.
  */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end)
 {
@@ -335,8 +334,8 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 
 	if (wanted <= first)
 		return;
-	/* Stored before the chunks are given back: a writer that is left here (eventset/recover.c)
-	 * must not give them back twice. */
+	/* Stored before the chunks are given back. A handler may leave the writer here by a jump
+	 * (eventset/recover.c), and the chunks must not be given back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
 		ps__pool_give_back(history->pool,

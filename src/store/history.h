@@ -3,19 +3,20 @@
  * A history: the rows that one event set stored for one hardware thread, ordered by timestamp.
  *
  * A row is a timestamp followed by the recording's counts: for each group enabled and running
- * nanoseconds, then one value for each event; beside it stands a 16-bit mark. Rows [first, count)
- * exist. A row keeps its number, unless rows are moved (history_update.c). Chunks of 64 rows come
- * from the recording's pool and go back to it when a bounded history has dropped them; they are
- * given back to the system with the topology, or by ps_topology_clear_readings, which has no
- * readers beside it. So a reader never follows a dangling pointer.
+ * nanoseconds, then one value for each event. Each row has a 16-bit mark beside it. Rows [first,
+ * count) exist. A row keeps its number, unless rows are moved (history_update.c). Chunks of 64 rows
+ * come from the recording's pool. When a bounded history has dropped all rows of a chunk, the chunk
+ * goes back to the pool. The pool's memory is freed with the topology, or by
+ * ps_topology_clear_readings, which runs while nobody reads. So a reader never follows a dangling
+ * pointer.
  *
  * A look-up by timestamp misses the cache twice at most. A binary search among the chunks' starts,
  * which are few enough to stay in the cache, finds the chunk. The chunk's entry then predicts the
  * row. Starts and entries are written when the next chunk begins, not with each row, so the newest
  * chunk is searched without them.
  *
- * One writer; readers look under the recording's sequence (recording.h) and discard what a writer
- * changed meanwhile.
+ * There is one writer. Readers look under the recording's sequence (recording.h), and discard a
+ * result if a writer changed the history meanwhile.
  */
 #ifndef PS_STORE_HISTORY_H
 #define PS_STORE_HISTORY_H
@@ -28,8 +29,7 @@
 
 #define PS__CHUNK_ROWS 64
 
-/* The first word of a chunk in the pool's list is the address of the next
- * chunk. */
+/* While a chunk is in the pool's list, its first word is the address of the next chunk. */
 struct ps__chunk {
 	_Atomic uint16_t marks[PS__CHUNK_ROWS];
 	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
@@ -70,8 +70,8 @@ struct ps__entry {
 #define PS__CURVE_SHIFT_BITS  6
 #define PS__CURVE_FACTOR_BITS 10
 
-/* Chunks by (row number / 64) modulo capacity. A larger directory replaces a
- * full one; the older one stays for readers. */
+/* The chunks of a history, at (row number / 64) modulo capacity. A larger directory replaces a full
+ * one; readers may still use the older one. */
 struct ps__directory {
 	struct ps__directory *older;
 	size_t capacity; /* a power of two */
@@ -81,13 +81,13 @@ struct ps__directory {
 };
 
 struct ps__history {
-	/* Released with its entries filled; acquired by ps__history_chunk. */
+	/* The release follows the entries; ps__history_chunk acquires. */
 	_Atomic(struct ps__directory *) directory;
 	_Atomic size_t first; /* the first row; released by the writer after the rows */
 	_Atomic size_t count; /* released after the row's words; acquired by readers */
 	size_t stride;        /* words in a row */
-	/* Rows below this number have a chunk; all of these but the last are indexed. Used by
-	 * the writer alone, as gone and is_attached */
+	/* Rows below this number have a chunk; all of these chunks but the last are indexed. room,
+	 * gone and is_attached are used by the writer alone */
 	size_t room;
 	size_t gone;          /* number of rows with PS__MARK_GONE */
 	_Atomic size_t swept; /* number of rows below `first` that were gone, not dropped */
@@ -96,10 +96,10 @@ struct ps__history {
 
 	struct ps__recording *recording;
 	struct ps_thread *thread; /* NULL until attached to a Thread */
-	bool is_attached;         /* it is in the Thread's list */
+	bool is_attached;         /* true if it is in the Thread's list */
 	/* Written before the history is published, never after */
 	struct ps__history *next_in_recording;
-	struct ps__history *next_in_thread; /* the same */
+	struct ps__history *next_in_thread; /* likewise */
 };
 
 /* Row marks. */
@@ -110,23 +110,23 @@ enum {
 	PS__MARK_ENDED = 0x0040,
 	PS__MARK_INTERRUPTED = 0x0080,
 	PS__MARK_STORED = 0x0008, /* stored by ps_store: counted, whatever the group's times are */
-	PS__MARK_INCOMPLETE = 0x0400, /* a part of what was to be counted was not */
+	PS__MARK_INCOMPLETE = 0x0400, /* something that should have been counted was not */
 	PS__MARK_SATURATED = 0x0800,
 	PS__MARK_TOOK_TURNS =
 	    0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
-	/* counts were divided by an estimate that may have left out any other part */
+	/* the counts were divided by an estimate; some of them may belong to any other part */
 	PS__MARK_UNPLACED = 0x8000,
 	PS__MARK_FLAGS = 0xacf8,
-	/* The reading was updated, and its row is now at the end: this row counts for nothing. */
+	/* The reading was updated and has a new row at the end, so this row no longer counts */
 	PS__MARK_GONE = 0x1000,
-	/* Where the reading's base is: 0 if neither is set; equal to the row; or kept in the set's
-	 * history of bases. */
+	/* Where the base of the row's reading is. Neither bit: the base is 0. VALUE: equal to the
+	 * row. APART: in the set's history of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,
 	PS__MARK_BASE = 0x0300
 };
 
-/* The weaker attribution, and the flags of both. */
+/* Joins the marks of two parts: the weaker attribution, and the flags of both. */
 static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
 {
 	unsigned attribution = one & PS__MARK_ATTRIBUTION;
@@ -136,8 +136,8 @@ static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
 	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
 }
 
-/* Returns the attribution that one part's mark gives to all other parts: counts whose hardware
- * thread isn't known can belong to any of them. 0: none. */
+/* Returns the attribution that this part's mark forces on all other parts of the reading, or 0.
+ * Counts whose hardware thread isn't known can belong to any of the parts. */
 static inline uint16_t ps__mark_doubt(uint16_t mark)
 {
 	if ((mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU)
@@ -159,7 +159,7 @@ int ps__history_make_room(struct ps__history *history);
 /* Appends a row whose words will be written later; there must be room. Returns its number. */
 size_t ps__history_append(struct ps__history *history, uint64_t timestamp);
 
-/* Appends the row behind the last one, which is written already. */
+/* Appends the row behind the last one. The caller has already written its words. */
 static inline void ps__history_publish(struct ps__history *history)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
@@ -170,28 +170,28 @@ static inline void ps__history_publish(struct ps__history *history)
 /* Drops the oldest rows beyond `keep`. */
 void ps__history_trim(struct ps__history *history, size_t keep);
 
-/* history_update.c: moves a row to the end, and the rows after it one place down; for a row that
- * gets a new timestamp. */
+/* history_update.c: moves a row that gets a new timestamp to the end, and each row after it one
+ * place down. */
 void ps__history_move_to_end(struct ps__history *history, size_t row);
 
-/* The same without moving other rows: appends a copy, for which there must be room, and retires the
- * row. */
+/* Like ps__history_move_to_end, but moves no other rows: appends a copy, for which there must be
+ * room, and retires the row. */
 void ps__history_copy_to_end(struct ps__history *history, size_t row);
 
 /*
- * Marks a row as gone. If many rows are gone, the others close up and get other numbers, so that a
- * history of rows that are updated over and over doesn't grow. Not for a bounded history.
+ * Marks a row as gone. If many rows are gone, closes up the other rows, which then get new numbers.
+ * So a history doesn't grow when its rows are updated over and over. Not for a bounded history.
  */
 void ps__history_retire(struct ps__history *history, size_t row);
-void ps__history_close_up(struct ps__history *history); /* closes the rows up now */
+void ps__history_close_up(struct ps__history *history); /* closes up the rows that are not gone */
 
 /* Indexes the chunks [begin, end), which are full. */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end);
 
-/* Drops the newest row. Only of a history that has no readers. */
+/* Drops the newest row. The history must have no readers. */
 void ps__history_pop(struct ps__history *history);
 
-/* The chunk of a row; NULL if a writer changed the history meanwhile. */
+/* Returns the chunk of a row; NULL if a writer changed the history meanwhile. */
 static inline struct ps__chunk *ps__history_chunk(const struct ps__history *history, size_t row)
 {
 	struct ps__directory *directory =
@@ -229,7 +229,7 @@ static inline bool ps__history_is_gone(const struct ps__history *history, size_t
 	                 PS__MARK_GONE);
 }
 
-/* The place of a row in memory. */
+/* The addresses of a row. */
 struct ps__history_row {
 	_Atomic uint64_t *words; /* NULL: there is no such row */
 	_Atomic uint16_t *mark;
@@ -265,7 +265,7 @@ struct ps__history_row ps__history_row_at(const struct ps__history *history, uin
  * before it; begin if there is none. */
 size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end,
                               uint64_t timestamp);
-/* Predicts the place in its chunk of a row that came this many nanoseconds after the chunk's first
+/* Predicts where in its chunk a row is that came this many nanoseconds after the chunk's first
  * row. */
 size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns);
 

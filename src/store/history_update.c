@@ -3,8 +3,8 @@
  * the gaps. */
 #include "store/history.h"
 
-/* Rotates word by word, so that it needs no memory for a row: it may run in a
- * signal handler. */
+/* Moves one word of a row to the last row, and the same word of the later rows one row down. It
+ * needs no memory for a row, because it may run in a signal handler. */
 static void history_rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
 {
 	uint64_t saved =
@@ -52,8 +52,8 @@ static void history_copy_row(struct ps__history *history, size_t from, size_t to
 	atomic_store_explicit(history_mark_at(history, to), mark, memory_order_release);
 }
 
-/* Gives back the chunks behind the last row. The last chunk that is left may
- * change now; it is indexed when it is full again. */
+/* Gives back the chunks behind the last row. The last chunk that is left may change now, so it will
+ * be indexed when it is full again. */
 static void history_drop_empty_chunks(struct ps__history *history)
 {
 	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >=
@@ -84,8 +84,8 @@ void ps__history_close_up(struct ps__history *history)
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
 
-/* Drops the oldest chunk if updates in order have made all its rows gone. No
- * row has to be moved. */
+/* Drops the oldest chunk if all its rows are gone, as after updates in order. No row has to be
+ * moved. */
 static void history_drop_first_chunk(struct ps__history *history)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
@@ -96,8 +96,8 @@ static void history_drop_first_chunk(struct ps__history *history)
 			return;
 	}
 	history->gone -= PS__CHUNK_ROWS;
-	/* A release, as the stores of rows are: a reader who sees it, sees the
-	 * odd sequence at the second look. */
+	/* A release, like the stores of rows: a reader that sees the new number sees the odd
+	 * sequence at its second look. */
 	atomic_fetch_add_explicit(&history->swept, PS__CHUNK_ROWS, memory_order_release);
 	ps__history_trim(history, count - first - PS__CHUNK_ROWS);
 }

@@ -14,8 +14,8 @@ struct ps__range ps__component_range(const struct ps_component *component)
 	return (struct ps__range){component->first_thread, end};
 }
 
-/* The newest row of a history as a value; false if it has none, or another
- * writer is at it. */
+/* Gives the newest row of a history as a value. False if there is no row, or if a writer changed
+ * the history meanwhile. */
 static bool parts_newest(const struct ps__history *history, size_t column, struct ps_value *out)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);

@@ -29,7 +29,7 @@ struct merge {
 	uint64_t last;
 };
 
-/* The oldest part of a history that is newer than `after`. */
+/* Finds the oldest part of a history that is newer than `after`. */
 static bool readings_next_part(const struct ps__history *history, size_t column, uint64_t after,
                                struct ps_value *out)
 {
@@ -48,8 +48,8 @@ static bool readings_next_part(const struct ps__history *history, size_t column,
 	return found;
 }
 
-/* The next part in time over all histories; parts with one timestamp are one.
- * False at the end. */
+/* Gives the next part in time of all histories. Parts with the same timestamp are added up. False
+ * at the end. */
 static bool readings_merge_next(struct merge *merge, struct ps_value *out)
 {
 	size_t parts = 0;
@@ -170,7 +170,7 @@ static size_t readings_count_histories(const struct ps_thread *thread)
 	return count;
 }
 
-/* The index'th history from the oldest on: the list has the newest first. */
+/* Returns the index'th history, counted from the oldest. The list begins with the newest. */
 static const struct ps__history *readings_history_at(const struct ps_thread *thread, size_t count,
                                                      size_t index)
 {

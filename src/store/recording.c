@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings are made by a set and bound to a topology, which frees them. One that was never bound
- * is freed by its set. */
+/* A set makes its recordings and binds each to a topology, which then frees it. The set itself
+ * frees a recording that was never bound. */
 #include "store/recording.h"
 
 #include "base/error.h"
@@ -105,15 +105,16 @@ int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topo
 		return ps__fail(
 		    PS_EINVAL,
 		    "the topology was destroyed: load one that lives as long as its event sets");
-	/* No pair: the thread that frees the topology has acquired what its holders did. */
+	/* This store has no pair: the thread that frees the topology has acquired what all holders
+	 * stored before. */
 	atomic_store_explicit(&topology->readings.release, recording_release_all,
 	                      memory_order_relaxed);
 	recording->topology = topology;
 	recording->older = older;
 	recording->next =
 	    atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
-	/* Pairs with the acquire of those who walk the list: a reader that sees the recording sees
-	 * its columns. */
+	/* Pairs with the acquire of threads that walk the list: a reader that sees the recording
+	 * sees its columns. */
 	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings,
 	                                              &recording->next, recording,
 	                                              memory_order_release, memory_order_relaxed))
@@ -154,8 +155,8 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
-	/* If an earlier call was left in this function (src/eventset/recover.c), the history may be
-	 * in the list already. */
+	/* The history may be in the list already: a handler may have left an earlier call of this
+	 * function by a jump (src/eventset/recover.c). */
 	for (struct ps__history *one =
 	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed)
 	                         : NULL;
@@ -164,9 +165,9 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 			goto attached;
 	}
 	/*
-	 * Readers that reach the history through the recording look at the thread only after they
-	 * saw a row, whose count is released later. Readers that reach it through the thread
-	 * acquire what is stored below.
+	 * A reader that reaches the history through the recording looks at the thread only after it
+	 * saw a row; the row's count is released later than this. A reader that reaches it through
+	 * the thread acquires what is stored below.
 	 */
 	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);

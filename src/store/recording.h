@@ -3,15 +3,15 @@
  * A recording: all readings of one event set with one list of events, and the histories that hold
  * their parts.
  *
- * A set makes it, binds it to a topology at its first reading, and writes it; the topology owns it
- * from then on, so that readings outlive their set. A change of the set's events ends the
- * recording.
+ * A set makes the recording, binds it to a topology at its first reading, and writes it. The
+ * topology owns a bound recording, so readings outlive their set. A change of the set's events ends
+ * the recording.
  *
- * Readers and the one writer use a sequence lock: the writer makes `sequence` odd, changes rows of
- * any histories, and makes it even; a reader that saw another number after reading than before
- * starts again. Every word is an atomic, stored with release and loaded with acquire. A word's
- * store pairs with its load: so the words are loaded after the first look at `sequence`, and before
- * the second look.
+ * The readers and the one writer use a sequence lock. The writer makes `sequence` odd, changes rows
+ * of any histories, and makes it even. A reader looks at `sequence` before and after reading, and
+ * starts again if the number has changed. Every word is an atomic, stored with release and loaded
+ * with acquire. A word's store pairs with its load, so the words are loaded between the reader's
+ * two looks at `sequence`.
  */
 #ifndef PS_STORE_RECORDING_H
 #define PS_STORE_RECORDING_H
@@ -25,30 +25,30 @@
 
 /* The meaning of one value in each row. */
 struct ps__column {
-	/* A look-up needs one cache line: from here to is_estimate. */
+	/* A look-up reads the members from here to is_estimate: one cache line. */
 	char *name;
 	/* Timestamp from which on the event may have been paused; 0: never. Stored and loaded
 	 * relaxed: no other word depends on it */
 	_Atomic uint64_t paused_from;
-	uint32_t flags; /* for all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
-	/* The group that has the event's times; PS__NO_GROUP if the event can't be counted here */
+	uint32_t flags; /* flags of all its values: PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED */
+	/* The group with the event's times; PS__NO_GROUP if the event can't be counted here */
 	uint32_t group;
 	uint32_t word;  /* index of its value in a row */
 	uint32_t times; /* index of its group's times in a row; 0 for PS__NO_GROUP */
 	enum ps_scope scope;
-	/* The event's place, if the set's events count in several places: histories
-	 * of another place have no count of the event. Else 0. */
+	/* If the set's events count in several places: the number of the event's place. Histories
+	 * of other places have no count of the event. Otherwise 0 */
 	uint32_t place;
 	/* Place of the histories in which a row is the whole value (ps__column_settle); UINT32_MAX:
-	 * none. Stored and loaded as paused_from */
+	 * none. Stored and loaded relaxed, like paused_from */
 	_Atomic uint32_t plain;
-	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
+	uint16_t start; /* ps__name_start of the name, compared first: it differs for most names */
 	bool is_estimate; /* sampled, or multiplexed by a source that gives no times */
 	double scale;     /* count * scale is in unit */
 	char unit[32];    /* "ns", "Joules"; "" for a plain count */
-	/* The CPUs that can count it, if some kind of cores can't; NULL: all */
+	/* The CPUs that can count the event, if some kind of cores can't; NULL: all */
 	char *cpus;
-	char *added; /* the name under which the event was added, if it is another; else NULL */
+	char *added; /* the name under which the event was added; NULL if that is `name` */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
@@ -61,13 +61,14 @@ struct ps__recording {
 	struct ps__recording *next;
 	/* next in the topology's list of recordings that totals look at */
 	_Atomic(struct ps__recording *) next_current;
-	/* The previous one of the same set and topology; written before this one is published */
+	/* The previous recording of the same set and topology; written before this one is
+	 * published */
 	struct ps__recording *older;
 	_Atomic(struct ps__recording *)
 	    newer; /* the set's next recording: stored with release, loaded with acquire */
-	/* Its set is gone, and its last counts are in an aggregate, or were cleared */
+	/* True if the set is gone, and its last counts are in an aggregate or were cleared */
 	_Atomic bool is_retired;
-	bool is_left;                 /* its set is gone. For ps_topology_clear_readings */
+	bool is_left;                 /* true if the set is gone; for ps_topology_clear_readings */
 	bool counts_cpu;              /* the set counts what runs on CPUs, and not tasks */
 	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
@@ -100,36 +101,37 @@ static inline uint16_t ps__name_start(const char *name)
 
 /* Gives a column its names; added may be NULL. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name, const char *added);
-/* Notes that the event is paused at times, from this timestamp on. A row is then not the whole
+/* Notes that the event may be paused from this timestamp on. From then on a row is not the whole
  * value. */
 static inline void ps__column_pause(struct ps__column *column, uint64_t from)
 {
 	atomic_store_explicit(&column->paused_from, from, memory_order_relaxed);
 	atomic_store_explicit(&column->plain, UINT32_MAX, memory_order_relaxed);
 }
-/* Sets where a column stands in rows, when all else of it is known. */
+/* Sets the column's positions in rows, and `plain`. The caller has set all other members. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out,
                     const struct ps__column *model); /* copies the strings, too */
-/* Frees a recording and its histories. It is unbound, or no thread uses its topology. */
+/* Frees a recording and its histories. The recording must be unbound, or its topology no longer
+ * used by any thread. */
 void ps__recording_free(struct ps__recording *recording);
 
 /*
- * Hands the recording to a topology, which counts a reference for the set. older: the set's
+ * Gives the recording to a topology, which counts a reference for the set. older: the set's
  * previous recording, if that is in the same topology, or NULL. PS_EINVAL if the topology was
  * destroyed.
  */
 int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology,
                        struct ps__recording *older);
 
-/* The newest recording of a topology, of whatever set. Pairs with the release
- * in ps__recording_bind. */
+/* Returns the newest recording of a topology, whichever set made it. Pairs with the release in
+ * ps__recording_bind. */
 static inline struct ps__recording *ps__recording_first(const struct ps_topology *topology)
 {
 	return atomic_load_explicit(&topology->readings.recordings, memory_order_acquire);
 }
 
-/* Adds a history, which is not on a Thread yet. NULL if out of memory. */
+/* Adds a history that is not yet on a Thread. NULL if out of memory. */
 struct ps__history *ps__recording_add_history(struct ps__recording *recording);
 
 /* Puts a history on the Thread of a CPU; the recording must be bound. */
@@ -140,8 +142,8 @@ static inline void ps__recording_write_begin(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	/* Pairs with the readers' second look: the rows' stores are releases,
-	 * so none is seen before this. */
+	/* Pairs with the readers' second look: the stores of rows are releases, so a reader that
+	 * sees a new row sees this number. */
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 }
 
@@ -153,8 +155,8 @@ static inline void ps__recording_write_end(struct ps__recording *recording)
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_release);
 }
 
-/* A relaxed store, written as the kernel's WRITE_ONCE, because compilers make more instructions of
- * atomic_store_explicit. */
+/* A relaxed store, written like the kernel's WRITE_ONCE, because compilers make more instructions
+ * of atomic_store_explicit. */
 static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 {
 #ifdef PS__HAS_THREAD_SANITIZER
@@ -164,7 +166,8 @@ static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 #endif
 }
 
-/* Two words that are handled at once: a reading does most of its work for all words of a row. */
+/* Two words that are handled at once. Most of a reading's work is the same for all words of a
+ * row. */
 typedef uint64_t ps__pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 static inline ps__pair ps__load_pair(const uint64_t *words, size_t at_bytes)
@@ -234,17 +237,17 @@ static inline uint64_t ps__add_growth(_Atomic uint64_t *words, const uint64_t *n
 	return all;
 }
 
-/* The same as ps__recording_write_begin, for a writer who stores rows by
- * ps__store_word: one fence for them all. */
+/* Like ps__recording_write_begin, for a writer that stores rows with ps__store_word: one fence for
+ * all stores. */
 static inline uint64_t ps__recording_write_begin_fenced(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 	/*
-	 * Pairs with the readers' loads of words: a reader that sees a word stored from now on sees
-	 * the odd number at its second look. ThreadSanitizer knows no fences, and needs none: all
-	 * is atomic.
+	 * Pairs with the readers' loads of words: a reader that sees a word stored after this fence
+	 * sees the odd number at its second look. ThreadSanitizer doesn't know fences, and needs
+	 * none: its build stores all words as atomics.
 	 */
 #ifndef PS__HAS_THREAD_SANITIZER
 	atomic_thread_fence(memory_order_release);
@@ -257,8 +260,8 @@ static inline void ps__recording_write_end_from(struct ps__recording *recording,
 	atomic_store_explicit(&recording->sequence, sequence + 2, memory_order_release);
 }
 
-/* Counts the readings that were written, new ones and updates. For the writer; others may see one
- * more or less. */
+/* Returns the number of readings that were written, new ones and updates. For the writer; in other
+ * threads the number may be wrong by one. */
 static inline uint64_t ps__recording_count_writes(const struct ps__recording *recording)
 {
 	uint64_t writes = atomic_load_explicit(&recording->sequence, memory_order_relaxed) / 2;
@@ -267,14 +270,14 @@ static inline uint64_t ps__recording_count_writes(const struct ps__recording *re
 }
 
 /*
- * Waits until the writer is done, and returns the sequence that it leaves. In a forked child there
- * is no writer to wait for: the odd sequence is returned, and half-written rows are read as they
- * are.
+ * Waits until the writer is done, and returns the sequence that it leaves. Doesn't wait in a forked
+ * child, where there is no writer: returns the odd sequence, and the caller reads half-written rows
+ * as they are.
  */
 uint64_t ps__recording_wait(const struct ps__recording *recording) __attribute__((cold));
 
-/* Waits for an even sequence and returns it. A writer never waits, and holds it
- * for some tens of stores. */
+/* Waits for an even sequence and returns it. The wait is short: a writer never waits, and keeps the
+ * sequence odd for some tens of stores. */
 static inline uint64_t ps__recording_read_begin(const struct ps__recording *recording)
 {
 	/* Pairs with ps__recording_write_end. */
@@ -283,7 +286,7 @@ static inline uint64_t ps__recording_read_begin(const struct ps__recording *reco
 	return __builtin_expect(sequence & 1, 0) ? ps__recording_wait(recording) : sequence;
 }
 
-/* True if the writer was at work since: what was read must be read again. */
+/* True if a writer was at work since ps__recording_read_begin. The reader must then read again. */
 static inline bool ps__recording_read_retry(const struct ps__recording *recording,
                                             uint64_t sequence)
 {

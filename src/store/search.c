@@ -23,8 +23,8 @@ static inline struct ps__chunk *search_entry_chunk(const struct ps__entry *entry
 	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
 }
 
-/* The last of `count` times, `stride` words apart, that is not after the
- * timestamp; the first if there is none. */
+/* Returns the last of `count` times, `stride` words apart, that is not later than the timestamp;
+ * the first time if all are later. */
 PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count,
                                                size_t stride, uint64_t timestamp)
 {
@@ -47,8 +47,8 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 	const _Atomic uint64_t *const starts = directory->starts;
 	size_t turn = begin & -capacity;
 
-	/* A bounded history's chunks may go on at the table's beginning: search
-	 * the one part or the other. */
+	/* A bounded history's chunks may continue at the beginning of the table: search one of the
+	 * two parts. */
 	if (__builtin_expect(end - turn > capacity, 0)) {
 		if (search_time_at(starts) <= timestamp)
 			begin = turn += capacity;
@@ -69,7 +69,7 @@ size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begi
 	return search_chunks(directory, begin, end, timestamp);
 }
 
-/* One look at a history. */
+/* What one look-up has loaded of a history. */
 struct search {
 	const struct ps__directory *directory;
 	size_t mask; /* the directory's capacity - 1 */
@@ -95,7 +95,7 @@ PS__INLINE struct search search_begin(const struct ps__history *history)
 	return search;
 }
 
-/* True if no older chunk can have the timestamp, or a row after it. */
+/* True if only the newest chunk can have a row with the timestamp, or a later row. */
 PS__INLINE bool search_is_in_newest(const struct ps__history *history, const struct search *search,
                                     uint64_t timestamp)
 {
@@ -104,16 +104,16 @@ PS__INLINE bool search_is_in_newest(const struct ps__history *history, const str
 	return row <= search->first || search_time_of(history, search->chunk, row) <= timestamp;
 }
 
-/* The last of the rows [begin, end) of a chunk that is not newer than
- * timestamp; begin if there is none. */
+/* Returns the last of the rows [begin, end) of a chunk that is not newer than the timestamp; begin
+ * if there is none. */
 PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk,
                               size_t begin, size_t end, uint64_t timestamp)
 {
 	const _Atomic uint64_t *first = ps__history_words(history, chunk, begin);
 	const _Atomic uint64_t *found = search_last(first, end - begin, history->stride, timestamp);
 
-	/* Divided once, so that the search carries addresses alone. A chunk has
-	 * less than 2^32 words. */
+	/* The search works with addresses only, so it divides once, here. A chunk has less than
+	 * 2^32 words. */
 	return begin + (uint32_t)(found - first) / (uint32_t)history->stride;
 }
 
@@ -210,9 +210,8 @@ static size_t search_far(const struct ps__history *history, struct ps__chunk *ch
 }
 
 /*
- * The same for a row that is not where it was predicted. Most predictions are
- * off by one row at most, so the two neighbours are compared first, without a
- * branch between them.
+ * Like search_far, for any row that is not at the predicted place. Most predictions are off by one
+ * row at most, so the two neighbours are compared first, without a branch between them.
  */
 static __attribute__((noinline)) size_t search_near(const struct ps__history *history,
                                                     struct ps__chunk *chunk, size_t predicted,

@@ -26,8 +26,8 @@ void ps__value_estimate(struct ps_value *value)
 		value->flags |= PS_VALUE_SATURATED;
 }
 
-/* The weaker of two statuses, but "not supported" is ignored: a core that can't
- * count the event takes nothing from what others counted. */
+/* Returns the weaker of two statuses. "Not supported" is ignored: a core that can't count the event
+ * doesn't weaken the counts of other cores. */
 static enum ps_status value_weaker_status(enum ps_status one, enum ps_status other)
 {
 	if (one == PS_STATUS_NOT_SUPPORTED)
@@ -37,7 +37,8 @@ static enum ps_status value_weaker_status(enum ps_status one, enum ps_status oth
 	return one > other ? one : other;
 }
 
-/* A sum that wraps would look like a small number. */
+/* Adds two counts. A sum that overflows is saturated, because a wrapped sum would look like a small
+ * number. */
 static long long value_add_count(long long one, long long other, uint32_t *flags)
 {
 	long long sum;

@@ -13,11 +13,11 @@ void ps__value_estimate(struct ps_value *value);
  * bound. */
 void ps__value_lacks(struct ps_value *value);
 
-/* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
- * what becomes of each field. The sum is a value only after ps__value_finish. */
+/* Adds a part to a sum; before the first part, *parts is 0. perfsage/value.h describes what becomes
+ * of each field. The sum is valid only after ps__value_finish. */
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
-/* Completes the sum. Parts in which the counter was never on the hardware are
- * taken to have counted as fast as the others: the sum is an estimate. */
+/* Completes the sum. If the counter was never on the hardware in some parts, the sum is an
+ * estimate: these parts are taken to have counted as fast as the others. */
 void ps__value_finish(struct ps_value *sum);
 
 #endif

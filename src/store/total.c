@@ -25,8 +25,8 @@ bool ps__recording_is_superseded(const struct ps__recording *recording,
 	return false;
 }
 
-/* Finds the recording of a set that counts: the newest one with a reading of the
- * event. Begins at the set's last one, so that each set is looked at once. */
+/* Finds the recording of a set that counts for a total: the newest one with a reading of the event.
+ * Returns NULL unless called with the set's last recording, so each set is counted once. */
 static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
                                                        const struct ps__selector *selector,
                                                        ptrdiff_t *column)
@@ -59,7 +59,8 @@ static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t 
 /* Combines the sums of several sets. */
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
-/* Adds up all readings with a timestamp. Those of destroyed sets are still in their recordings. */
+/* Adds up all readings with the selector's timestamp. The recordings of destroyed sets still have
+ * their readings. */
 static size_t total_sum_at(const struct ps_topology *topology, const struct ps__selector *selector,
                            struct ps__range range, add_sum *add, struct ps_value *out)
 {
@@ -116,7 +117,7 @@ static size_t total_sum_sets(const struct ps_topology *topology,
 	                           : total_sum_latest(topology, selector, range, add, out);
 }
 
-/* Keeps the newest sum, because all Threads of a package see the same counter. */
+/* Keeps the newest sum instead of adding, because all Threads of a package see the same counter. */
 static void total_add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
 {
 	if (*parts == 0 || sum->timestamp > all->timestamp)
@@ -124,7 +125,7 @@ static void total_add_newest(struct ps_value *all, size_t *parts, const struct p
 	*parts = 1;
 }
 
-/* True if all that one count covers is in the range. */
+/* True if the range has all Threads that one count covers. */
 static bool total_holds(struct ps__range range, const struct ps_component *covered)
 {
 	struct ps__range whole = ps__component_range(covered);
@@ -240,7 +241,8 @@ ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
 }
 
 /* Called after ps__component_sum has failed with a code. If an event was added under this name and
- * is shown under another, looks for the shown name. PS_ENOEVNT has no detail. */
+ * is shown under another one, looks for the shown name. Sets a detail sentence for all codes but
+ * PS_ENOEVNT. */
 static __attribute__((cold)) int total_find_added(const struct ps_component *component,
                                                   struct ps__selector *selector, int code,
                                                   struct ps_value *out)
@@ -255,7 +257,8 @@ static __attribute__((cold)) int total_find_added(const struct ps_component *com
 	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, selector) : code;
 }
 
-/* ps_component_total and ps_component_reading return its result, but add a detail to PS_ENOEVNT. */
+/* Finds the value for ps_component_total and ps_component_reading. They add a detail sentence to
+ * PS_ENOEVNT. */
 PS__INLINE int total_find(const struct ps_component *component, struct ps__selector *selector,
                           struct ps_value *out)
 {
