@@ -17,7 +17,7 @@
 
 #define WORD_CPUS (8 * sizeof(unsigned long))
 
-/* A task's CPU mask. Each ps_start reads one, so only a large one is allocated. */
+/* A task's CPU mask. Each ps_start reads one, so memory is allocated only for a large mask. */
 struct mask {
 	unsigned long first[FIRST_MASK_CPUS / WORD_CPUS];
 	unsigned long *words;
@@ -30,7 +30,7 @@ static void clear_mask(struct mask *mask)
 		ps__os_free(mask->words);
 }
 
-/* Returns 0; or -1 with errno, and then there is nothing to clear. */
+/* Returns 0; or -1 with errno, and then the caller must not call clear_mask. */
 static int read_mask(struct mask *mask, pid_t tid)
 {
 	mask->words = mask->first;
@@ -95,7 +95,7 @@ int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context),
 	return result;
 }
 
-/* False: the kernel doesn't tell. */
+/* Returns false if the kernel doesn't tell. */
 static bool read_possible(char text[LIST_BYTES])
 {
 	return ps__os_read_file("/sys/devices/system/cpu/possible", text, LIST_BYTES) > 0;
@@ -132,7 +132,8 @@ bool ps__locate_is_offline(int cpu)
 	return ps__os_read_long(path, &state) == 0 && state == 0;
 }
 
-/* The kernel leaves room for CPUs that may be added: these are possible, and not present. */
+/* True if the CPU is in the machine. A possible CPU may be absent: the kernel leaves room for CPUs
+ * that may be added. */
 static bool is_present(int cpu)
 {
 	char text[LIST_BYTES];

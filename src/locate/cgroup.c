@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens control groups by name: perf_event_open takes a descriptor of a group's folder. perf knows
- * the hierarchy of version 1 that has the controller perf_event, if that is mounted, and else the
- * one of version 2.
+ * Opens control groups by name, because perf_event_open takes a descriptor of a group's folder.
+ * perf knows one hierarchy: that of version 1 with the controller perf_event if it is mounted,
+ * otherwise that of version 2.
  */
 #include "base/advice.h"
 #include "base/error.h"
@@ -42,8 +42,8 @@ static bool is_octal(const char *text)
 	return text[0] <= '3';
 }
 
-/* The kernel writes spaces, tabs, newlines and backslashes of a mount point as \040 and its
- * like. */
+/* Decodes a mount point in place. The kernel writes a space, tab, newline or backslash of it as
+ * \040 and the like. */
 static void cgroup_decode(char *text)
 {
 	char *to = text;
@@ -60,8 +60,8 @@ static void cgroup_decode(char *text)
 	*to = '\0';
 }
 
-/* Returns the mount point in a line of MOUNTS (device, mount point, type, options), or NULL if it
- * is another file system's. The line is cut into its words. */
+/* Returns the mount point in a line of MOUNTS (device, mount point, type, options), or NULL if the
+ * line shows another file system. Cuts the line into its words. */
 static char *mount_point(char *line, bool is_v1)
 {
 	char *rest = NULL;
@@ -78,8 +78,9 @@ static char *mount_point(char *line, bool is_v1)
 	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
 }
 
-/* Returns the mount point of the hierarchy that perf knows, and whether it is of version 1; NULL if
- * there is none. mounts is cut into pieces. */
+/* Returns the mount point of the hierarchy that perf knows, and whether its version is 1; NULL if
+ * none is mounted. copy is the content of MOUNTS; mounts is memory of the same size to cut it into
+ * pieces. */
 static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes, bool *is_v1)
 {
 	for (int v1 = 1; v1 >= 0; v1--) {
@@ -126,8 +127,8 @@ static int open_folder(const char *path, struct ps__cgroup *out)
 	return PS_OK;
 }
 
-/* Reads MOUNTS, and returns the mount point of the hierarchy. text has room for twice MOUNT_BYTES.
- * NULL with a detail on failure. */
+/* Reads MOUNTS, and returns the mount point of the hierarchy that perf knows; NULL with a detail
+ * sentence on failure. text has room for twice MOUNT_BYTES. */
 static const char *read_hierarchy(char *text, bool *is_v1)
 {
 	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
@@ -209,7 +210,7 @@ static int find_own(char *text, char *folder, size_t size_bytes)
 	for (char *line = length > 0 ? strtok_r(own, "\n", &rest) : NULL; line && !path;
 	     line = strtok_r(NULL, "\n", &rest))
 		path = own_path(line, is_v1);
-	/* The root of what this process may see can be another control group. */
+	/* "/..": the process's own group is above the root of its cgroup namespace. */
 	if (!path || *path != '/' || !strncmp(path, "/..", 3))
 		return ps__fail(PS_ESYS, "the own control group isn't below %s, as " OWN " tells",
 		                point);

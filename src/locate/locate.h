@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the hardware threads on which a task is, and on which it may run. The set asks at each
- * reading.
+ * Finds the hardware threads on which a task is, and on which it may run. The set calls these
+ * functions at each reading.
  *
- * The caller's own CPU is ps__os.getcpu() (glibc answers it from rseq, without a system call).
+ * The caller's own CPU comes from ps__os.getcpu() (glibc takes it from rseq, without a system
+ * call).
  */
 #ifndef PS_LOCATE_LOCATE_H
 #define PS_LOCATE_LOCATE_H
@@ -14,31 +15,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the
- * caller. */
+/* Returns the one CPU that a task may run on, or -1 if there are several or if the kernel doesn't
+ * tell. tid 0: the caller. */
 int ps__locate_only_cpu(pid_t tid);
 
-/* Calls visit for each CPU that a task may run on, lowest first, until it returns non-zero. Returns
- * that number, 0 at the end, or -errno: the mask can't be told. tid 0: the caller. */
+/* Calls visit for each CPU that a task may run on, lowest first, until visit returns non-zero.
+ * Returns visit's non-zero result, 0 at the end, or -errno if the mask can't be read. tid 0: the
+ * caller. */
 int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context);
 
-/* The number of possible CPUs, online or not; and the largest possible CPU number plus 1. 0: the
- * kernel doesn't tell. Not for a reading: a file is read. */
+/* Returns the number of possible CPUs, online or not. ps__locate_possible_end returns the largest
+ * possible CPU number plus 1. Both return 0 if the kernel doesn't tell. They read a file, so a
+ * reading must not call them. */
 size_t ps__locate_count_possible(void);
 size_t ps__locate_possible_end(void);
-/* True if a CPU of this number is possible, and if the kernel doesn't tell: opening the event will
- * tell. */
+/* True if a CPU of this number is possible. Also true if the kernel doesn't tell; then opening an
+ * event will fail if the CPU doesn't exist. */
 bool ps__locate_is_possible(int cpu);
-/* False if the kernel doesn't tell, because its CPUs can't go offline then. */
+/* Also false if the kernel doesn't tell: CPUs without the file can't go offline. */
 bool ps__locate_is_offline(int cpu);
-/* Writes why nothing can be counted on a CPU: it is offline, with the remedy, or the machine lacks
- * it. False if there is no such reason. */
+/* Writes why nothing can be counted on a CPU: it is offline (with the remedy), or the machine lacks
+ * it. Returns false if neither is so. */
 #define PS__NO_CPU_BYTES 128
 bool ps__locate_explain_no_cpu(int cpu, char out[PS__NO_CPU_BYTES]);
 
-/* A task with a kept descriptor of /proc/<tid>/stat, which never means another task, even if the
- * number is used again. If no /proc is mounted, there is no descriptor: the task's CPU is then not
- * known, and the task has ended when the kernel knows no task of its number. */
+/* A task with a kept descriptor of /proc/<tid>/stat. The descriptor never means another task, even
+ * if the number is used again. If no /proc is mounted, there is no descriptor: the task's CPU is
+ * then unknown, and the task counts as ended once the kernel knows no task of its number. */
 struct ps__task {
 	pid_t tid;
 	int fd; /* -1: not open */
@@ -46,35 +49,36 @@ struct ps__task {
 	bool is_process;
 };
 
-/* PS_ESYS if there is no such task (the detail names it), PS_ECOUNT without a descriptor left. */
+/* Returns PS_ESYS if there is no such task (the detail sentence names it), PS_ECOUNT if no
+ * descriptor is free. */
 int ps__task_open(struct ps__task *task, pid_t tid);
-/* Closes the descriptor, unless its number is another file's by now. */
+/* Closes the descriptor, unless the program has opened another file under its number. */
 void ps__task_close(struct ps__task *task);
 
-/* The CPU on which the task was last seen to run; -1 if it can't be told. *ended becomes true if it
- * has ended, whether its parent has waited for it or not. Async-signal-safe. */
+/* Returns the CPU on which the task was last seen to run; -1 if /proc doesn't tell. Sets *ended to
+ * true if the task has ended, even if its parent has not waited for it. Async-signal-safe. */
 int ps__task_cpu(const struct ps__task *task, bool *ended);
 
-/* True if the task has ended and its file is still there. The file of a process's first thread
- * stays until the last thread has ended. */
+/* True if the task has ended and its parent has not waited for it yet. The file of a process's
+ * first thread stays until the last thread has ended. */
 bool ps__task_is_zombie(const struct ps__task *task);
 
-/* True if a task of any process has ended, or is exiting and runs nothing of its program any more.
- * False if it can't be told. */
+/* True if a task of any process has ended, or is exiting and no longer runs its program. False if
+ * /proc doesn't tell. */
 bool ps__task_has_ended(pid_t tid);
 
 /* True if the kernel knows a task of this number, of any process. Needs no /proc. */
 bool ps__task_exists(pid_t tid);
 
-/* The letter of a task's state in /proc/<tid>/stat; '\0' if it can't be told. */
+/* Returns the letter of a task's state in /proc/<tid>/stat; '\0' if the file can't be read. */
 char ps__task_state(pid_t tid);
 
-/* Returns the CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The task's name in
- * the text may have any characters. */
+/* Returns the CPU in the text of /proc/<tid>/stat, or -1 if the text is malformed. The task's name
+ * in the text may have any characters. */
 int ps__task_parse_cpu(const char *stat, size_t length);
 
-/* More fields of that text. Times are in ticks of sysconf(_SC_CLK_TCK). False if it is no such
- * text. */
+/* More fields of /proc/<tid>/stat. Times are in ticks of sysconf(_SC_CLK_TCK). ps__task_parse
+ * returns false if the text is malformed. */
 struct ps__task_stat {
 	pid_t parent;
 	int cpu;
@@ -82,18 +86,18 @@ struct ps__task_stat {
 	    start_ticks; /* since the machine's start: no other task of this number has the same */
 	int64_t threads; /* number of threads in its process */
 	int64_t ran_ticks; /* user and system time */
-	bool is_ending;    /* it runs nothing of its program any more */
+	bool is_ending;    /* true if it no longer runs its program */
 };
 bool ps__task_parse(const char *stat, size_t length, struct ps__task_stat *out);
 
-/* True if /proc is mounted: nothing else tells what it tells about tasks. */
+/* True if /proc is mounted. Without it, little is known about tasks. */
 bool ps__locate_has_proc(void);
 
-/* The process that a thread belongs to; -errno if that isn't known. */
+/* Returns the process that a thread belongs to, or -errno. */
 pid_t ps__locate_process(pid_t tid);
 
-/* True if a thread of this process still runs. If the thread is ending, waits for its end, a second
- * at most, so that its counters have stopped when this returns false. */
+/* True if a thread of this process still runs. If the thread is exiting, waits for its end, at most
+ * a second, so that its counters have stopped when this returns false. */
 bool ps__locate_is_alive(pid_t tid);
 
 /* The folder of a control group. */
@@ -105,7 +109,8 @@ struct ps__cgroup {
  * that perf knows. PS_ESYS: there is no such group. PS_EINVAL: a path too long. PS_ECOUNT,
  * PS_ENOMEM. */
 int ps__cgroup_open(const char *path, struct ps__cgroup *out);
-/* False if the program has closed the folder. Another file under its number is left alone. */
+/* False if the program has closed the folder, even if it has opened another file under the
+ * number. */
 bool ps__cgroup_is_open(const struct ps__cgroup *cgroup);
 void ps__cgroup_close(const struct ps__cgroup *cgroup);
 

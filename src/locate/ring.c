@@ -51,15 +51,16 @@ void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t
 	ring_copy(ring, ring->seen + offset, out, size_bytes);
 }
 
-/* True if the kernel can't have written this head: it never writes over what was not taken yet. */
+/* True if the kernel can't have written this head, because it never overwrites records that are not
+ * released. */
 static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
 {
 	return head - ring->seen > ring->data_bytes;
 }
 
-/* True for the kernel's record of a loss that a drain has reported. The kernel writes it right
- * before the first record for which there is room again. The drain made that room, so nothing can
- * have been lost since. */
+/* True for the kernel's record of a loss that an earlier drain has already reported. The kernel
+ * writes this record when there is room again, before the next record. The earlier drain made that
+ * room, so nothing more can have been lost. */
 static bool is_known_already(struct ps__ring *ring, const struct perf_event_header *header)
 {
 	bool is_known = ring->is_loss_known && header->type == PERF_RECORD_LOST;
@@ -68,13 +69,14 @@ static bool is_known_already(struct ps__ring *ring, const struct perf_event_head
 	return is_known;
 }
 
-/* Atomic, because other threads than the one that drains may call ps__ring_has_records. */
+/* Atomic, because threads other than the draining one may call ps__ring_has_records. */
 static void ring_set_seen(struct ps__ring *ring, uint64_t seen)
 {
 	__atomic_store_n(&ring->seen, seen, __ATOMIC_RELAXED);
 }
 
-/* Returns false if a take did, or if a record is damaged: nothing behind that can be found. */
+/* Takes all records up to head. Returns false if a take did, or if a record is damaged: no record
+ * behind a damaged one can be found. */
 static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *take, void *context)
 {
 	bool complete = true;
@@ -100,8 +102,8 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	ring_set_seen(ring, head);
 	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_SEQ_CST);
-	/* If the ring was nearly full at any time before that store, the next record found no room:
-	 * the kernel reports that loss only later. */
+	/* If the ring was nearly full at any time before that store, the kernel may have had no
+	 * room for the next record. It reports that loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
 	bool may_have_been_full = head - tail + largest > ring->data_bytes;
 	ring->is_loss_known = ring->is_loss_known || may_have_been_full;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapped ring into which the kernel writes an event's records. Read by switch_ring.c (context
- * switches), perf_records.c (migrations), perf_execs.c (new programs), perf_tasks.c (fork, exit)
- * and samplers (src/sample/).
+ * The mapped ring into which the kernel writes an event's records. The readers are switch_ring.c
+ * (context switches), perf_records.c (migrations), perf_execs.c (new programs), perf_tasks.c (fork,
+ * exit) and samplers (src/sample/).
  */
 #ifndef PS_LOCATE_RING_H
 #define PS_LOCATE_RING_H
@@ -22,11 +22,12 @@ struct ps__ring {
 	bool is_loss_known;
 };
 
-/* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or
- * -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. */
+/* Maps the ring of an event, with this many pages of data (a power of two), and faults the pages
+ * in. Returns 0, or -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used
+ * up. */
 int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
-/* abandon: true in a forked child. The kernel doesn't copy the ring there, so what is mapped at its
- * address is the child's own. */
+/* Unmaps the ring. abandon: true in a forked child, which has no copy of the ring and may have
+ * mapped something else at its address. */
 void ps__ring_unmap(struct ps__ring *ring, bool abandon);
 
 /* True if anything was written since the last ps__ring_drain. For any thread. Hot;
@@ -46,24 +47,24 @@ typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_
 /*
  * Calls take for each record since the last drain, oldest first. Returns false if a take did, if a
  * record is damaged, or if the ring may have had no room for a record of `largest` bytes. Each loss
- * is reported once, by the first drain after it: the kernel's own record of the loss comes later,
- * and is not given to take. Async-signal-safe if take is.
+ * is reported once, by the first drain after it. The kernel's own record of the loss comes later,
+ * and take doesn't get it. Async-signal-safe if take is.
  */
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
 
 enum ps__ring_look {
 	PS__RING_EMPTY,
 	PS__RING_RECORD,
-	PS__RING_DAMAGED /* what is there is no record, and where the next one begins isn't known */
+	PS__RING_DAMAGED /* the bytes are not a record, so the next one can't be found */
 };
 
-/* Finds the oldest record that was not released. *bytes points into the ring, or to scratch if the
- * record wraps. scratch has room for UINT16_MAX bytes. Async-signal-safe. */
+/* Finds the oldest record that was not released. *bytes points into the ring; if the record wraps,
+ * it points to a copy in scratch, which has room for UINT16_MAX bytes. Async-signal-safe. */
 enum ps__ring_look ps__ring_first(const struct ps__ring *ring, void *scratch, const void **bytes,
                                   size_t *size_bytes);
-/* Gives that record's place, size_bytes, back to the kernel. */
+/* Gives the memory of that record, size_bytes, back to the kernel. */
 void ps__ring_release(struct ps__ring *ring, size_t size_bytes);
-/* Gives back all that the ring holds, after a damaged record. */
+/* Gives all of the ring's memory back to the kernel, after a damaged record. */
 void ps__ring_release_all(struct ps__ring *ring);
 
 /* Copies bytes of the record that is being taken; the record may wrap anywhere in the ring. */

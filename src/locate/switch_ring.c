@@ -8,15 +8,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* A power of two: some 340 context switches between two readings. Locked memory is limited for each
- * user, and a team has as many rings as threads. */
+/* A power of two. Four pages hold some 340 context switches between two readings. Locked memory is
+ * limited for each user, and a team has as many rings as threads. */
 #define RING_PAGES 4
 
-/* Migrations are rarer, and each is recorded in a larger ring (perf_records.c), too. */
+/* Migrations are rarer than switches, and a larger ring (perf_records.c) records each of them,
+ * too. */
 #define MIGRATION_PAGES 2
 
-/* A switch record with the identity that sample_id_all asks for; a sample of the same sample_type
- * looks alike. */
+/* A switch record with the fields that sample_id_all adds. A sample of the same sample_type has the
+ * same layout. */
 struct switch_record {
 	struct perf_event_header header;
 	uint64_t time_ns;
@@ -50,7 +51,7 @@ static bool switch_take_visit(const struct look *look, const struct ps__ring *ri
 	return true;
 }
 
-/* Takes one record. Returns false if it leaves uncertain where the task has been. */
+/* Takes one record. Returns false if the record leaves uncertain where the task has been. */
 static bool switch_take(const struct ps__ring *ring, const struct perf_event_header *header,
                         void *context)
 {
@@ -64,8 +65,8 @@ static bool switch_take(const struct ps__ring *ring, const struct perf_event_hea
 	case PERF_RECORD_FORK:
 		return true;
 	case PERF_RECORD_EXIT:
-		/* After its events were taken from it, a task is not always switched out once more;
-		 * nor is it counted. */
+		/* The task's events were removed before this record. Afterwards the task is not
+		 * counted, and a last switch may have no record. */
 		look->switches->has_ended = true;
 		return look->switches->is_of_migrations;
 	default:
@@ -92,7 +93,8 @@ void ps__switch_ring_skip(struct ps__switch_ring *switches)
 	ps__switch_ring_drain(switches, switch_ignore, NULL);
 }
 
-/* Both events of a pinned task are dummies: they count nothing. */
+/* Makes an event that counts nothing, for both events of a pinned task: the ring's and the one on
+ * its CPU. */
 static struct perf_event_attr make_attr(void)
 {
 	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
@@ -122,12 +124,14 @@ static int open_ring(struct ps__switch_ring *switches, pid_t tid, struct perf_ev
 	*switches = (struct ps__switch_ring){
 	    .fd = fd, .id = ps__os_event_id(fd), .ring = ring, .home_fd = -1};
 	switches->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
-	/* The code is faulted in now, like the ring. */
+	/* Faults the code in now, so that later drains cause no page faults in the user's
+	 * counts. */
 	ps__switch_ring_skip(switches);
 	return 0;
 }
 
-/* While its task is on another CPU, an event of one CPU is enabled but not running. */
+/* Opens an event of the task on its one CPU. While the task is on another CPU, this event is
+ * enabled but not running. */
 static int open_home(struct ps__switch_ring *switches, pid_t tid, int home)
 {
 	struct perf_event_attr attr = make_attr();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads another task's stat file in /proc by a kept descriptor: where it was last seen (the 39th
- * field), its times, parent and flags. And the Tgid of its status file. */
+/* Reads another task's stat file in /proc through a kept descriptor: its last CPU (the 39th field),
+ * times, parent and flags. Also reads the Tgid of its status file. */
 #include "base/advice.h"
 #include "base/cancel.h"
 #include "base/error.h"
@@ -33,7 +33,7 @@
 /* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
 #define FLAG_EXITING 0x4
 
-/* How long an ending task is waited for, and how often it is looked at. */
+/* Longest wait for the end of an exiting task, and the time between two looks at it. */
 #define END_WAIT_US  1000000
 #define END_PAUSE_US 50
 
@@ -41,7 +41,8 @@
 #define STAT_BYTES      1152
 #define STAT_PATH_BYTES 64
 
-/* The kernel refuses a mask smaller than its own before it looks for the task. */
+/* The kernel refuses a mask smaller than its own before it looks for the task, so the mask must be
+ * large. */
 #define LARGEST_MASK_CPUS 65536
 
 /* Tgid is the fourth line of a status file, behind the task's name. The list of groups, which may
@@ -54,7 +55,7 @@ bool ps__locate_has_proc(void)
 	ssize_t length = ps__os_read_file("/proc/self/stat", stat, sizeof stat);
 	long pid = length > 0 ? strtol(stat, NULL, 10) : 0;
 
-	/* With other errors, such as no free descriptor, /proc is there. */
+	/* Any other error, such as no free descriptor, means that /proc is mounted. */
 	return length != -ENOENT && (pid == 0 || pid == getpid());
 }
 
@@ -65,8 +66,8 @@ bool ps__task_exists(pid_t tid)
 	return ps__os.sched_getaffinity(tid, sizeof mask, (cpu_set_t *)mask) >= 0 || errno != ESRCH;
 }
 
-/* Not /proc/TID/stat, which adds up the times of all threads of the process when it is read: 30
- * ns for each. */
+/* /proc/TID/stat is not used: each read of it adds up the times of all threads of the process, 30
+ * ns for each thread. */
 static void name_stat(char path[STAT_PATH_BYTES], pid_t tid)
 {
 	snprintf(path, STAT_PATH_BYTES, "/proc/%d/task/%d/stat", (int)tid, (int)tid);
@@ -110,8 +111,8 @@ static ssize_t task_read_stat(int fd, char stat[STAT_BYTES])
 	return length;
 }
 
-/* True if the descriptor is still the task's: the program may have closed it, and opened something
- * else under the number. */
+/* True if the descriptor is still the task's. The program may have closed it, and opened another
+ * file under its number. */
 static bool is_own_file(const struct ps__task *task)
 {
 	char stat[STAT_BYTES], start[32];
@@ -130,7 +131,8 @@ void ps__task_close(struct ps__task *task)
 	task->fd = -1;
 }
 
-/* A name may contain parentheses: the last one ends it. */
+/* Returns the end of the task's name, which is in parentheses. The name may contain parentheses
+ * itself, so the last one ends it. */
 static const char *end_of_name(const char *stat, size_t length)
 {
 	const char *parenthesis = memrchr(stat, ')', length);
@@ -160,7 +162,7 @@ static int64_t task_parse_number(const char *stat, size_t length, int fields_fro
 
 	for (; at && at < end && *at >= '0' && *at <= '9' && number < LARGEST_NUMBER; at++)
 		number = 10 * number + (*at - '0');
-	/* A number at the very end may be cut. */
+	/* A number at the very end of the text may be incomplete. */
 	return at > digits && at < end && number < LARGEST_NUMBER ? number : -1;
 }
 
@@ -178,8 +180,8 @@ int ps__task_parse_cpu(const char *stat, size_t length)
 	return cpu < MOST_CPUS ? (int)cpu : -1;
 }
 
-/* True if the task has ended. Its file stays until its parent has waited for it (Z); X is the
- * moment after that. */
+/* True if the task has ended: its state is Z until its parent has waited for it, and X for a moment
+ * after that. */
 static bool is_zombie(const char *stat, size_t length)
 {
 	const char *state = task_find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
@@ -261,8 +263,8 @@ char ps__task_state(pid_t tid)
 	return state && state < stat + length ? *state : '\0';
 }
 
-/* True if the file says that the task runs. *exiting: the task runs nothing of its program any
- * more. */
+/* True if the file says that the task has not ended. Sets *exiting if the task no longer runs its
+ * program. */
 static bool task_runs(int fd, bool *exiting)
 {
 	char stat[STAT_BYTES];
@@ -288,8 +290,8 @@ bool ps__task_has_ended(pid_t tid)
 	return !runs || exiting;
 }
 
-/* Waits for the end of an exiting task, so that its counters have stopped: pthread_join returns
- * before that. An exiting task counts as ended. */
+/* Waits for the end of an exiting task, because pthread_join returns before the task's counters
+ * have stopped. Returns false for an exiting task, as for one that has ended. */
 static bool task_runs_after_its_exit(int fd)
 {
 	bool exiting;
@@ -310,8 +312,7 @@ bool ps__locate_is_alive(pid_t tid)
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	/* Only a clear "no such file" says that the thread has ended, and only if /proc is
-	 * mounted. */
+	/* The thread has ended only if the error is a clear "no such file" and /proc is mounted. */
 	if (fd < 0)
 		return (errno != ENOENT && errno != ESRCH) ||
 		       (!ps__locate_has_proc() && ps__task_exists(tid));
