@@ -25,9 +25,9 @@ static void counters_close_group(struct group *group)
 }
 
 /*
- * Opens a group of as many events as fit, at most `most`: one cycles event, as some processors have
- * a counter for it alone, and instructions. The leader counts at once, because Arm's drivers check
- * a group's size only then.
+ * Opens a group of as many events as fit, at most `most`. The first event is cycles, because some
+ * processors have a counter for cycles alone; the others are instructions. The leader counts at
+ * once, because Arm's drivers check a group's size only then.
  */
 static void counters_open_group(struct group *group, unsigned most)
 {
@@ -45,7 +45,8 @@ static void counters_open_group(struct group *group, unsigned most)
 	}
 }
 
-/* Counts how many of those that fit are on the hardware at once. False if that can't be told. */
+/* Finds how many of the events that fit in a group are on the hardware at once. Returns false if
+ * that is not certain. */
 static bool counters_measure_free(unsigned fit, unsigned *out)
 {
 	struct group group;
@@ -158,7 +159,7 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 }
 
 /* Returns 0 if the page of a hardware event says that user space may read the counter, ENOTSUP if
- * it says no, or another errno. */
+ * it says that user space may not, or another errno. */
 static int counters_probe_page(void)
 {
 	struct perf_event_attr attr =
@@ -188,8 +189,9 @@ close_event:
 	return error;
 }
 
-/* Reads the kernel's switch of reads in user space: x86 has a file of the PMU, Arm a sysctl.
- * Returns false if there is none; else gives its value and what turns it on. */
+/* Reads the kernel's switch for reading counters in user space. On x86 the switch is a file of the
+ * PMU, on Arm a sysctl. Gives its name, its value, and the command that turns it on. Returns false
+ * if there is no switch. */
 static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes,
                                  long *value, const char **turn_on)
 {
@@ -214,8 +216,8 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	}
 	int error = counters_probe_page();
 	bool has_switch = counters_read_switch(d, name, sizeof name, &value, &turn_on);
-	/* Arm's page says that reading works, even if it is switched off: the instruction would
-	 * then be illegal. */
+	/* Arm's page says that user space may read, even if the switch is off. The instruction
+	 * would then be illegal. */
 	if (error == 0 && value == 0)
 		error = ENOTSUP;
 	if (error == 0)

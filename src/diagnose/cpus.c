@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out which CPUs there are, which of them are online, and on which this
- * process may run; and whether the tree shows these CPUs, or is one that
- * hwloc's environment variables put in its place.
+ * Finds out which CPUs there are, which of them are online, and on which this process may run. Also
+ * finds out whether the tree shows these CPUs, or is another tree that hwloc's environment
+ * variables put in its place.
  */
 #include "base/list.h"
 #include "base/os.h"
@@ -59,8 +59,8 @@ static bool cpus_read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 	                            sizeof out->allowed);
 }
 
-/* The path in a line "number:controllers:path" of /proc/self/cgroup with these
- * controllers; false if there is none. */
+/* Finds the path in a line "number:controllers:path" of /proc/self/cgroup with these controllers;
+ * false if there is none. */
 static bool cpus_find_cgroup(const char *text, const char *controllers, char *out,
                              size_t size_bytes)
 {
@@ -79,8 +79,7 @@ static bool cpus_find_cgroup(const char *text, const char *controllers, char *ou
 	return false;
 }
 
-/* Reads the CPUs that the cgroup's cpuset permits; false if they can't be
- * seen. */
+/* Reads the CPUs that the cgroup's cpuset permits. Returns false if no file shows them. */
 static bool cpus_read_cpuset(char *out, size_t size_bytes)
 {
 	static const struct {
@@ -104,7 +103,8 @@ static bool cpus_read_cpuset(char *out, size_t size_bytes)
 	return false;
 }
 
-/* Says whether the cpuset leaves CPUs out, or the affinity mask alone. */
+/* Says which CPUs this process may run on, and whether the cpuset or the affinity mask leaves out
+ * the others. */
 static void cpus_say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
 {
 	char cpuset[1024];

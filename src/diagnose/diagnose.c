@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ps_diagnose: takes one step after the other, and shows what each has
- * found. */
+/* ps_diagnose: runs one step after the other, and shows the finding of each. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -86,7 +85,7 @@ static int diagnose_show_events(struct ps__diagnosis *d)
 	return d->draft.finding.code == PS_ENOMEM ? PS_ENOMEM : diagnose_show(d);
 }
 
-/* Reports that none of the default events can be counted; the last refusal says
+/* Reports that none of the default events can be counted. The last failure's detail sentence says
  * why. */
 static int diagnose_show_no_defaults(struct ps__diagnosis *d, int code)
 {
@@ -111,7 +110,8 @@ static int diagnose_take_steps(struct ps__diagnosis *d)
 	return 0;
 }
 
-/* 0, or what ends the diagnosis early: visit's number or PS_ENOMEM. */
+/* Returns 0, or PS_ENOMEM, or the non-zero result of visit, both of which end the diagnosis
+ * early. */
 static int diagnose_run(struct ps__diagnosis *d)
 {
 	int no_defaults = d->event_count ? PS_OK : ps__diagnose_defaults(d);
@@ -125,8 +125,7 @@ static int diagnose_run(struct ps__diagnosis *d)
 		return stop;
 	if (no_defaults == PS_OK)
 		return diagnose_show_events(d);
-	/* The steps may have failed since, and changed the detail sentence:
-	 * this call sets it again. */
+	/* The steps may have changed the detail sentence. This call sets it again. */
 	no_defaults = ps__diagnose_defaults(d);
 	return no_defaults == PS_OK ? diagnose_show_events(d)
 	                            : diagnose_show_no_defaults(d, no_defaults);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Internals of the diagnosis: one draft that each step fills in, what earlier steps measured, and
- * the probes that several steps use. A step only says what a probe of its own, or of a step before
- * it, has shown.
+ * Internals of the diagnosis: the draft of a finding, which each step fills in; results that later
+ * steps use; and the probes that several steps use. A step reports only what its own probe, or that
+ * of an earlier step, has shown.
  */
 #ifndef PS_DIAGNOSE_DIAGNOSIS_H
 #define PS_DIAGNOSE_DIAGNOSIS_H
@@ -18,24 +18,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the user may count, tried by opening a software event for each part. 0, or an errno. */
+/* What the user may count. Each member is 0, or the errno of opening a software event for that
+ * part. */
 struct ps__permissions {
 	int user;   /* user space of the caller */
-	int kernel; /* the kernel on its behalf, too */
+	int kernel; /* the caller's user space and the kernel */
 	int cpu;    /* all tasks of a CPU */
 };
 
 struct ps__draft {
-	struct ps_finding finding; /* without its texts, which follow */
+	struct ps_finding finding; /* its texts are in the members below */
 	char fact[2048];
 	char remedy[512];
 	char lasting[256];
 	char gain[256];
 };
 
-/* The first failure: ps_diagnose returns its code, with its sentence. */
+/* The first failure. ps_diagnose returns its code, and sets its sentence. */
 struct ps__failed {
-	int event_code; /* of the first event that can't be counted by itself */
+	int event_code; /* code of the first event that can't be counted by itself */
 	int code;
 	char sentence[1024];
 };
@@ -45,17 +46,18 @@ struct ps__diagnosis {
 	void *context;
 	struct ps__draft draft;
 
-	const char *const *events; /* those that were asked for, or the default ones */
+	const char *const *events; /* the events that the caller asked for, or the default events */
 	size_t event_count;
 	bool asks_papi;
-	/* Owns the default ones; NULL: there are none, or others were asked for */
+	/* The set of the default events; NULL if there are none, or if the caller asked for
+	 * events */
 	struct ps_eventset *defaults;
 	struct ps__failed failed;
 
 	char status[PS__PROC_STATUS_BYTES]; /* "" if it can't be read */
 	long paranoid;                      /* perf_event_paranoid, if paranoid_error is 0 */
 	int paranoid_error;
-	int reach; /* the errno of a call that the kernel itself answers with EINVAL */
+	int reach; /* errno of a call with unknown flags; EINVAL: the call reaches the kernel */
 	struct ps__permissions permissions;
 	/* result of opening a hardware event for user space of the caller: 0, or an errno */
 	int hardware;
@@ -63,11 +65,10 @@ struct ps__diagnosis {
 	size_t core_pmus;
 	unsigned counters_fit;  /* events of the core PMU that one group takes; 0: not measured */
 	unsigned counters_free; /* number of these that are on the hardware at once */
-	bool counters_known;    /* counters_free has been measured */
+	bool counters_known;    /* true if counters_free has been measured */
 };
 
-/* A step fills in diagnosis->draft, whose state is GOOD and whose texts are
- * empty before. */
+/* Fills in diagnosis->draft. Before the call its state is GOOD and its texts are empty. */
 typedef void ps__step(struct ps__diagnosis *diagnosis);
 
 ps__step ps__diagnose_kernel, ps__diagnose_seccomp, ps__diagnose_container;     /* kernel.c */
@@ -83,15 +84,15 @@ ps__step ps__diagnose_papi;                                                     
 /* events.c: notes that an event can't be counted, or that the tree can't be loaded. Keeps the code
  * and the sentence of the first failure. */
 void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);
-/* Examines one event by itself; all events together. */
+/* Examines one event by itself. ps__diagnose_together examines all events together. */
 void ps__diagnose_event(struct ps__diagnosis *diagnosis, const char *name);
 void ps__diagnose_together(struct ps__diagnosis *diagnosis);
-/* Makes the default events the ones to examine. PS_ENOMEM; any other failure means that there are
- * none. */
+/* Examines the default events instead of events that the caller asked for. Returns PS_ENOMEM; any
+ * other failure means that there are no default events. */
 int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
 
-/* probe.c. These write texts of the draft: state and fact; more of the fact; who can fix it, what
- * the fix gains, and how. */
+/* probe.c. ps__draft_fact sets the draft's state and fact; ps__draft_add adds to the fact;
+ * ps__draft_remedy sets who can remedy it, what the remedy gains, and how. */
 void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
@@ -99,23 +100,24 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
 void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The remedy is a level of perf_event_paranoid, or CAP_PERFMON where that counts. */
+/* Sets the remedy: a level of perf_event_paranoid, or CAP_PERFMON where capabilities count. */
 void ps__draft_level(struct ps__diagnosis *diagnosis, const char *gain, long level);
 
-/* Sets the command that keeps the remedy. name of a sysctl is without "kernel.". */
+/* Sets the command that keeps the remedy after the next boot. The name of a sysctl is given without
+ * "kernel.". */
 void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name, long value);
 
-/* Opens an event and closes it again: 0, or an errno. */
+/* Opens an event and closes it again. Returns 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
 static inline bool ps__probe_is_denied(int error)
 {
 	return error == EACCES || error == EPERM;
 }
 /*
- * True if a counting event, opened with read_format PS__PROBE_TIMES, gets onto the hardware from
- * now on. Waits up to 20 ms. *is_certain is false if neither answer is certain.
+ * True if a counting event, opened with read_format PS__PROBE_TIMES, gets onto the hardware after
+ * this call began. Waits up to 20 ms. *is_certain becomes false if the result is only a guess.
  */
 bool ps__probe_is_scheduled(int fd, bool *is_certain);
 #define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)

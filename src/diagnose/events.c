@@ -32,8 +32,8 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 	return PS_OK;
 }
 
-/* Says which of the default software events were left out because they may not be counted: no
- * event's own finding says so. */
+/* Says which of the default software events were left out because they may not be counted. No
+ * finding of a single event says so. */
 static void events_say_left_out(struct ps__diagnosis *d)
 {
 	static const char *const of_kernel[] = {"context-switches", "cpu-migrations"};
@@ -61,8 +61,8 @@ static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 	return ps__set_event(set, event)->klass == PS__EVENT_CLASS_OTHER;
 }
 
-/* Fails if an event doesn't get onto the hardware: it can be opened and started, and yet find every
- * counter taken. */
+/* Fails if an event doesn't get onto the hardware. An event can be opened and started although
+ * every counter is taken. */
 static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
@@ -85,7 +85,8 @@ static int events_check_hardware(const struct ps__event *event, const char *name
 	                name);
 }
 
-/* Opens and starts one event. On success *out is a copy of it, but without a valid name. */
+/* Opens and starts one event. On success *out is a copy of the event, but its strings are no longer
+ * valid. */
 static int events_try_event(const char *name, struct ps__event *out)
 {
 	struct ps_eventset *set;
@@ -156,8 +157,8 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
 }
 
-/* Builds a set of the events that follow a task, or of those that belong to a CPU; the set is empty
- * if there are none of them. */
+/* Builds a set of the events that follow a task, or of the events that belong to a CPU (of_cpu).
+ * The set may be empty. */
 static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	struct ps_eventset *set = NULL;
@@ -165,7 +166,7 @@ static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct p
 
 	for (size_t i = 0; code == PS_OK && i < d->event_count; i++) {
 		code = ps_eventset_add(set, d->events[i]);
-		/* The same name twice is counted once. */
+		/* A name that was given twice is counted once. */
 		if (code == PS_ECNFLCT)
 			code = PS_OK;
 		else if (code == PS_OK &&
@@ -203,8 +204,8 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	                 "ask for fewer hardware events at once");
 }
 
-/* Builds and starts the set of one kind of events. After a failure *out is the set, or
- * unchanged. */
+/* Builds and starts the set of the events that follow a task or belong to a CPU. After a failure
+ * *out is the set, or unchanged; the caller destroys it. */
 static int events_start_kind(struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	int code = events_build_set(d, of_cpu, out);

@@ -13,8 +13,9 @@
 #define RELEASE "/proc/sys/kernel/osrelease"
 
 /*
- * The kernel looks at the flags first: unknown flags are EINVAL, whatever is
- * permitted. So any other answer comes from something before the kernel.
+ * Returns the errno of a call with unknown flags. The kernel looks at the flags first, and answers
+ * EINVAL whatever it permits. Any other answer comes from something that the call meets before the
+ * kernel.
  */
 static int kernel_probe_reach(void)
 {
@@ -57,8 +58,8 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 	}
 }
 
-/* Explains an answer that isn't the kernel's: it comes from a filter, a tracer
- * or another kernel. */
+/* Explains an answer that isn't the kernel's. It comes from a filter, a tracer or another
+ * kernel. */
 static void kernel_explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
 	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);

@@ -25,7 +25,7 @@ static size_t limits_count_open(void)
 
 	if (ps__os.list("/proc/self/fd", limits_count_one, &count) < 0)
 		return 0;
-	/* One of them was the listed folder's own. */
+	/* One of them was for listing the folder itself. */
 	return count ? count - 1 : 0;
 }
 
@@ -84,7 +84,8 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	               events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
-	/* Blocked: not even one descriptor for each event is left beside those that are open. */
+	/* Blocked: after the descriptors that are open, the limit leaves less than one for each
+	 * event. */
 	bool is_blocked = events + taken > limit.rlim_cur;
 	d->draft.finding.state = is_blocked ? PS_FINDING_BLOCKED : PS_FINDING_LIMITED;
 	if (is_blocked)
@@ -121,7 +122,7 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 	}
 	if (error == 0)
 		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
-	/* The kernel answers EPERM when the locked memory of this user is used up. */
+	/* The kernel answers EPERM when this user's locked memory is used up. */
 	if (error == 0 && opened == EPERM && !d->permissions.user) {
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
 		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);

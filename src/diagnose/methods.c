@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two methods of attribution need permissions of their own: a control group for a command, and BPF.
- * Each is tried. */
+/* Tries two methods of attribution that need permissions of their own: a control group for a
+ * command, and BPF. */
 #include "backend/bpf.h"
 #include "base/advice.h"
 #include "base/error.h"
@@ -20,7 +20,7 @@
 	"perfsage stat counts a running process of any number of threads exactly, at no cost " \
 	"for them"
 
-/* 0, or an errno. */
+/* Opens an event for the control group of this folder, and closes it. Returns 0, or an errno. */
 static int cgroup_probe_event(const char *folder)
 {
 	struct perf_event_attr attr =
@@ -36,8 +36,8 @@ static int cgroup_probe_event(const char *folder)
 	return fd < 0 ? -fd : 0;
 }
 
-/* Tries to open cgroup.procs for writing: a user who may write to it may make groups in the folder,
- * and move processes to them. 0, or an errno. */
+/* Tries to open cgroup.procs for writing. A user who may write to it may make groups in the folder,
+ * and move processes to them. Returns 0, or an errno. */
 static int cgroup_probe_moving(const char *folder)
 {
 	char path[PATH_MAX + 16];
@@ -50,8 +50,8 @@ static int cgroup_probe_moving(const char *folder)
 	return 0;
 }
 
-/* A finding has one remedy: that for the permission to count, because without it moving is of no
- * use. A sentence says what moving needs. */
+/* Sets the finding's one remedy. If counting is not permitted, that is the permission to count,
+ * because without it moving processes is of no use; a sentence then says what moving needs. */
 static void cgroup_say_remedy(struct ps__diagnosis *d, int event, int moving)
 {
 	if (ps__probe_is_denied(moving))
@@ -92,7 +92,7 @@ static const char *capability_held(bool is_held)
 	return is_held ? "is held" : "is not held";
 }
 
-/* Reports that BPF is refused. The detail of the last failure says why. */
+/* Reports that BPF is refused. The last failure's detail sentence says why. */
 static void bpf_say_refusal(struct ps__diagnosis *d, int code)
 {
 	bool has_bpf = ps__proc_status_has_capability(d->status, PS__CAP_BPF);

@@ -22,8 +22,8 @@ static enum condition papi_condition_of(const struct ps__papi_component_info *in
 	return info->disabled == PS_EDELAY_INIT ? WAITING : OFF;
 }
 
-/* "perf_event (why), sde (why)": all components in that condition, behind the
- * words that begin the sentence. */
+/* Adds a list of all components in that condition, "perf_event (why), sde (why)", after the words
+ * that begin the sentence. */
 static void papi_add_components(struct ps__diagnosis *d, enum condition condition,
                                 const char *words)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds out what this user may count: tries each part, and compares that with perf_event_paranoid
- * and the capabilities. */
+/* Finds out what this user may count: tries each part, and compares the results with
+ * perf_event_paranoid and the capabilities. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -59,7 +59,7 @@ static long permission_level_needed(const struct ps__permissions *permissions)
 	return ps__probe_is_denied(permissions->kernel) ? 1 : 2;
 }
 
-/* Reports that something is denied although the level permits it. */
+/* Reports that something is denied although perf_event_paranoid permits it. */
 static void permission_say_module(struct ps__diagnosis *d)
 {
 	char modules[256];
@@ -81,7 +81,7 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 	if (!ps__probe_is_denied(permissions->user) && !ps__probe_is_denied(permissions->kernel) &&
 	    !ps__probe_is_denied(permissions->cpu))
 		return;
-	/* The level already permits what is denied: something else denies it. */
+	/* The level already permits this, so something else denies it. */
 	if (!d->paranoid_error && d->paranoid <= permission_level_needed(permissions)) {
 		permission_say_module(d);
 		return;

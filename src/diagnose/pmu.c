@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds out which PMUs there are, whether that of the cores counts, and how
- * many kinds of cores there are. */
+/* Finds out which PMUs there are, whether the core PMU counts, and how many kinds of cores there
+ * are. */
 #include "event/pmu.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -46,8 +46,8 @@ static bool pmu_has_word(const char *text, const char *word)
 	return false;
 }
 
-/* Returns where a virtual machine is seen: x86 processors have a flag, Xen a
- * folder. NULL if it isn't seen: other virtual machines don't tell. */
+/* Returns where a virtual machine can be recognised: x86 processors have a flag, Xen has a folder.
+ * NULL if neither is there; other virtual machines don't tell. */
 static const char *pmu_find_hypervisor(void)
 {
 	char head[8192];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the steps of the diagnosis share: writing the draft, opening an event, looking into small
- * files. */
+/* Helpers of the diagnosis's steps: they write the draft and open events. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -107,7 +106,7 @@ struct times {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* Returns 0; an errno; or EAGAIN for the error state, which a pinned event is in if it has no
+/* Returns 0; an errno; or EAGAIN for an event in the error state, like a pinned event without a
  * counter. */
 static int probe_read_times(int fd, struct times *out)
 {

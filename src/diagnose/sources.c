@@ -23,8 +23,8 @@ static int sources_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* Returns the first root that can be listed; or NULL, with the errno that says most: not permitted
- * rather than not there. */
+/* Returns the first root that can be listed; or NULL, and an errno. "Not permitted" says more than
+ * "not there", so it is preferred. */
 static const char *sources_find_root(int *out)
 {
 	int error = ENOENT;

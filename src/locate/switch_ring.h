@@ -28,8 +28,7 @@ struct ps__switch_ring {
 	bool has_ended;   /* the end of the task was among the records */
 	int home_fd;      /* for a pinned task: an event on its one CPU; -1: none */
 	uint64_t home_id; /* the kernel's id of home_fd's event */
-	uint64_t away_ns; /* time that the task had been on other CPUs when ps__switch_ring_was_away
-	                     last looked */
+	uint64_t away_ns; /* time on other CPUs, as ps__switch_ring_was_away last read it */
 };
 
 /* One record: when and where the task was switched in or out. */
