@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes remarks on hwloc's objects, for the exporter of heat maps. The copy is
- * made through XML: the loaded topology has no room for Misc objects, which
- * hwloc leaves out unless it is told to keep them at load.
+ * Adds remarks to hwloc's objects, for the exporter of heat maps. The copy is made through XML,
+ * because the loaded topology has no room for Misc objects: hwloc leaves them out unless it is told
+ * at load to keep them.
  */
 #include "topology/annotate.h"
 
@@ -62,8 +62,8 @@ static bool annotate_is_ours(const struct hwloc_info_s *info)
 	        annotate_begins(info->value, PS__NOTE_PREFIX));
 }
 
-/* The topology may have been read from a heat map: its colours must not stay
- * beside the new ones. */
+/* Removes an earlier heat map's remarks from an object. The topology may have been read from a heat
+ * map, and old colours must not stay beside the new ones. */
 static void annotate_remove_ours(hwloc_obj_t object)
 {
 	bool found = false;
@@ -110,8 +110,8 @@ static bool annotate_is_same(const struct ps_component *component, hwloc_obj_t o
 	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
 }
 
-/* Fails because the copy differs from the tree. hwloc's XML of a sound topology
- * is always the same, so a file is damaged. */
+/* Fails because the copy differs from the tree. hwloc's XML of a sound topology is always the same,
+ * so a tree from a file means that the file is damaged. */
 static int annotate_fail_differs(const struct job *job, const struct ps_component *component)
 {
 	if (job->topology->is_foreign)
@@ -125,8 +125,8 @@ static int annotate_fail_differs(const struct job *job, const struct ps_componen
 
 static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
-/* Walks the objects from `first` on. They belong to the component's children
- * from *index on, which import_tree.c has put in this order. */
+/* Walks the objects from `first` on. They correspond to the component's children from *index on:
+ * import_tree.c keeps hwloc's order. */
 static int annotate_walk_children(struct job *job, const struct ps_component *component,
                                   hwloc_obj_t first, size_t *index)
 {
@@ -172,7 +172,7 @@ static int annotate_load_copy(struct job *job)
 	return result < 0 ? annotate_fail_hwloc("read") : PS_OK;
 }
 
-/* hwloc's length counts the NUL. */
+/* Exports the copy to job->xml. hwloc's length counts the NUL, job->length does not. */
 static int annotate_take_xml(struct job *job)
 {
 	char *xml;

@@ -49,8 +49,8 @@ static void child_limit(int resource, rlim_t amount)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* Limits the memory that the child takes beside the copy of the program, which
- * may be large: terabytes with a sanitizer. No limit without /proc. */
+/* Limits the memory that the child allocates in addition to the copy of the program, which may be
+ * large: terabytes with a sanitizer. Sets no limit without /proc. */
 static void child_limit_memory(void)
 {
 	char text[64];
@@ -91,9 +91,9 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 	_exit(write(fd, &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 }
 
-/* Signals are blocked: no handler of the program may run in the child before
- * child_leave_the_program_alone. No other thread holds hwloc's own locks: fork
- * waits for PS__LOCK_HWLOC (base/lock.h). */
+/* Forks with signals blocked, because no handler of the program may run in the child before
+ * child_leave_the_program_alone. No other thread holds hwloc's own locks: fork waits for
+ * PS__LOCK_HWLOC (base/lock.h). */
 static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
@@ -117,9 +117,9 @@ static bool child_receive(int fd, struct answer *answer, int timeout_ms)
 }
 
 /*
- * Waits for the answer, or for the child's end. The pipe's end doesn't show the
- * child's end: another thread may have forked meanwhile, and its child holds
- * the pipe open. *status stays 0 if the program reaps all its children itself.
+ * Waits for the answer, or for the child's end. The end of the pipe doesn't show the child's end:
+ * another thread may have forked meanwhile, and then its child holds the pipe open. *status stays 0
+ * if the program reaps all its children itself.
  */
 static bool child_await(pid_t pid, int fd, struct answer *answer, int *status)
 {

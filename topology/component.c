@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The getters of a component. find.c finds other components from it. The import
- * fills the fields; nothing changes them later.
+ * The getters of a component. find.c goes from one component to others. The import fills the
+ * fields; afterwards they never change.
  */
 #include "topology/tree.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one component to others: down by type and number, up by type, and the
- * walk over all. All functions only read the finished tree; recursion is as
- * deep as the tree.
+ * Finds components from another one: down by type and number, up by type, or all in a walk. All
+ * functions only read the finished tree; recursion is as deep as the tree.
  */
 #include "base/error.h"
 #include "topology/tree.h"
@@ -95,8 +94,8 @@ struct ps_component *ps_component_find_logical(const struct ps_component *compon
 	return NULL;
 }
 
-/* A NUMA node isn't above the components that are local to it: it is a child of
- * such a component or of one above. */
+/* Finds a NUMA node that is local to a component. Such a node is not above the component: it is a
+ * child of the component, or of one above. */
 static struct ps_component *find_local_node(const struct ps_component *component, unsigned n)
 {
 	for (const struct ps_component *place = component; place; place = place->parent) {

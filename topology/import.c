@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loaders: this machine, an XML file, a synthetic description. hwloc reads them, and
- * import_tree.c makes our tree from hwloc's. Sources that may crash hwloc, or keep it busy, are
- * tried in a child process first (child.c): files, large descriptions, and trees that hwloc's
- * environment variables put in the place of this machine.
+ * Loads this machine, an XML file or a synthetic description. hwloc reads them, and import_tree.c
+ * makes our tree from hwloc's. Sources that may crash hwloc, or keep it busy, are tried in a child
+ * process first (child.c). These are files, large descriptions, and trees that hwloc's environment
+ * variables put in the place of this machine.
  */
 #include "topology/import.h"
 
@@ -25,16 +25,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far more than the largest machines have: the kernel refuses a mask smaller than its own. */
+/* The kernel refuses a mask smaller than its own. This is far larger than the largest machines
+ * need. */
 #define LARGEST_MASK_CPUS 65536
 
 struct source {
 	const char *subject; /* what messages call it */
-	/* Either a description, or the bytes of an XML file, or neither: this machine */
+	/* A synthetic description, or the bytes of an XML file; both are NULL for this machine */
 	const char *synthetic;
 	const char *xml;
 	int xml_bytes;
-	/* What ps_topology_origin returns; if is_this_machine, only if hwloc read another tree */
+	/* Result of ps_topology_origin. For this machine it is used only if hwloc read another
+	 * tree */
 	const char *origin;
 	bool is_this_machine;
 	bool is_trusted; /* needs no trial in a child process */
@@ -102,8 +104,8 @@ static int import_fail_source(struct job *job)
 	                strerror(error));
 }
 
-/* True if the variables name a file or a description, and hwloc read this machine in its place.
- * Some of hwloc's builds do so if there is no such file or description; others fail. */
+/* True if the variables name a file or a description, but hwloc read this machine instead. Some
+ * builds of hwloc do so if there is no such file or description; others fail. */
 static bool import_is_ignored(const struct source *source, hwloc_topology_t hwloc)
 {
 	return source->is_this_machine && source->origin && ps__import_variables_replace() &&
@@ -132,8 +134,8 @@ static int import_run(struct job *job, hwloc_topology_t hwloc)
 	return ps__import_tree(&job->topology, hwloc, source->subject);
 }
 
-/* Sets where the tree comes from. hwloc knows best whether its variables put another tree in the
- * place of this machine's. */
+/* Sets where the tree comes from. Asks hwloc whether its variables put another tree in this
+ * machine's place. */
 static int import_note_origin(struct job *job)
 {
 	const struct source *source = job->source;
@@ -166,8 +168,8 @@ static int import_fill(struct job *job)
 	return code;
 }
 
-/* Does, in a child process, all that the caller will do with a source that it does not trust: so
- * that a crash, or too much use of time or memory, happens here. */
+/* Tries a source that is not trusted. Runs in a child process, and does all that the caller will do
+ * with the source. So a crash, or too much use of time or memory, happens in the child. */
 static int import_rehearse(void *context)
 {
 	struct job *job = context;
@@ -222,8 +224,8 @@ static int import_load(struct ps_topology **out, const struct source *source)
 	return code;
 }
 
-/* Fails if the kernel refuses sched_getaffinity: hwloc would call it for ever, each time with a
- * larger mask. */
+/* Fails if the kernel refuses sched_getaffinity, because hwloc would then repeat the call for ever,
+ * each time with a larger mask. */
 static int import_check_affinity(void)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
@@ -240,8 +242,9 @@ static int import_check_affinity(void)
 
 #define NEEDED_DESCRIPTORS 3
 
-/* hwloc takes a file of /sys that it can't open for one that isn't there, and guesses: without a
- * free descriptor it finds no NUMA nodes. It had up to two files open at a time. */
+/* Fails if hwloc would lack a free descriptor. hwloc treats a file of /sys that it can't open as
+ * missing, and guesses: without a free descriptor it finds no NUMA nodes. It was seen to have at
+ * most two files open at a time. */
 static int import_check_descriptors(void)
 {
 	int fds[NEEDED_DESCRIPTORS], error = 0;
@@ -262,7 +265,8 @@ static int import_check_descriptors(void)
 	                NEEDED_DESCRIPTORS, strerror(error));
 }
 
-/* Loads the tree that hwloc takes for this machine's: by its variables it may be any other. */
+/* Loads the tree that hwloc gives for this machine. hwloc's variables may replace it by any other
+ * tree. */
 static int import_load_machine(struct ps_topology **out, unsigned long flags)
 {
 	char origin[PATH_MAX], subject[PATH_MAX + 64];
@@ -308,7 +312,7 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 	return import_load_machine(out, flags);
 }
 
-/* Finds simple mistakes, because hwloc says no more than EINVAL. */
+/* Finds simple mistakes in XML, because hwloc reports only EINVAL. */
 static int import_check_looks(const char *xml, size_t size_bytes, const char *subject)
 {
 	const char *start = xml;
@@ -325,7 +329,7 @@ static int import_check_looks(const char *xml, size_t size_bytes, const char *su
 	return PS_OK;
 }
 
-/* Loads all that the XML shows, also what was not allowed to the process that wrote it. */
+/* Loads all that the XML shows, also parts that the writing process was not allowed to use. */
 static int import_load_xml(struct ps_topology **out, const char *xml, size_t size_bytes,
                            const char *subject, const char *origin)
 {

@@ -16,32 +16,31 @@ struct hwloc_obj;
  * gigabytes. */
 #define PS__SYNTHETIC_LIMIT (1 << 15)
 
-/* Fails with PS_EINVAL if the description has more Threads than that. */
+/* Fails with PS_EINVAL if the description has more Threads than PS__SYNTHETIC_LIMIT. */
 int ps__import_check_synthetic(const char *description);
 
-/* True if hwloc surely builds it at once: it has few Threads and no attributes,
- * which can be costly. */
+/* True if hwloc surely builds the description at once: it has few Threads and no attributes, which
+ * can be costly. */
 bool ps__import_is_small(const char *description);
 
 /* Writes the environment variables that may put another tree in the place of
  * this machine's, as "NAME=value NAME=value"; false if none is set. */
 bool ps__import_variables(char *text, size_t size_bytes);
-/* True if one of them names an XML file or a description, and HWLOC_THISSYSTEM
- * doesn't say to take that tree for this machine's. */
+/* True if one of these variables names an XML file or a description, unless HWLOC_THISSYSTEM says
+ * that this tree is this machine's. */
 bool ps__import_variables_replace(void);
-/* Writes the command that unsets those: "unset NAME NAME". */
+/* Writes the command that unsets these variables: "unset NAME NAME". */
 void ps__import_unset(char *text, size_t size_bytes);
 
-/* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense
- * (subject says what it was read from). */
+/* Builds our tree from a loaded hwloc topology. PS_EINVAL: the topology makes no sense (the detail
+ * sentence names `subject`, its source). */
 int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, const char *subject);
 
-/* Copies what hwloc says of one object into a component: all but its place in
- * the tree and its number. PS_ENOMEM. */
+/* Copies hwloc's data of one object into a component, but not the object's position in the tree and
+ * its number. PS_ENOMEM. */
 int ps__import_component(struct ps_component *component, const struct hwloc_obj *object);
 
-/* Sets the kinds of the Cores and Threads where hwloc tells several apart.
- * PS_ENOMEM. */
+/* Sets the kinds of the Cores and Threads if hwloc knows several kinds. PS_ENOMEM. */
 int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *hwloc);
 
 /* Reads a file: its bytes followed by a NUL, to be freed with ps__os_free.

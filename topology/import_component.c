@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Translates what hwloc says of one object: type, size, level, attributes; and
- * which kind of core it is.
- */
+/* Translates hwloc's data of one object (type, size, level, attributes) and the kinds of cores. */
 #include "base/error.h"
 #include "topology/import.h"
 
@@ -26,7 +23,7 @@ static enum ps_component_type import_type_of(hwloc_obj_type_t type)
 		return PS_COMPONENT_CORE;
 	case HWLOC_OBJ_PU:
 		return PS_COMPONENT_THREAD;
-	default: /* what newer versions of hwloc may put between these */
+	default: /* types that newer versions of hwloc may put between these */
 		return PS_COMPONENT_GROUP;
 	}
 }
@@ -102,7 +99,7 @@ int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *h
 	if (!cpus)
 		return PS_ENOMEM;
 	for (int i = 0; i < kinds; i++) {
-		int rank; /* from the least powerful up; -1 if hwloc can't tell which one that is */
+		int rank; /* from the least powerful kind up; -1 if hwloc doesn't know the order */
 		if (hwloc_cpukinds_get_info(hwloc, (unsigned)i, cpus, &rank, NULL, NULL, 0) == 0 &&
 		    rank >= 0)
 			import_set_kind(topology, cpus, import_kind_of_rank(rank, kinds));
@@ -117,7 +114,7 @@ int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *h
 {
 	(void)topology;
 	(void)hwloc;
-	return PS_OK; /* hwloc tells kinds of cores apart from version 2.4 on */
+	return PS_OK; /* hwloc knows kinds of cores only from version 2.4 on */
 }
 
 #endif

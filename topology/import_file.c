@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of an XML file, read once: the child process that tries the file
- * and the caller must see the same ones. The file is the user's, not the
- * kernel's, so it doesn't come through the OS seam.
+ * Reads the bytes of an XML file once, because the child process that tries the file and the caller
+ * must see the same bytes. The file is the user's and not the kernel's, so it isn't read through
+ * the OS seam.
  */
 #include "base/error.h"
 #include "base/os.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks before hwloc is called: how large a synthetic description is, and
- * which environment variables put another tree in the place of this machine's.
+ * Checks before hwloc is called: how large a synthetic description is, and which environment
+ * variables put another tree in this machine's place.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -15,8 +15,8 @@
 	4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component \
 	      */
 
-/* Multiplies the numbers of children of all levels. Each number is read as
- * hwloc does: strtoul takes blanks, a sign and 0x. */
+/* Counts the Threads of a description: multiplies the numbers of children of all levels. Reads each
+ * number with strtoul, like hwloc, so blanks, a sign and 0x are accepted. */
 static double limits_count_threads(const char *description)
 {
 	const char *at = description;

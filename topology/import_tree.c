@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From hwloc's tree to ours: one walk from the root down, which makes a
- * component of each object and numbers it. import_component.c copies the
- * object's own data.
+ * Makes our tree from hwloc's. One walk from the root down makes a component of each object and
+ * numbers it. import_component.c copies the object's own data.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -17,8 +16,8 @@ struct builder {
 	struct ps_topology *topology;
 	hwloc_topology_t hwloc;
 	const char *subject;
-	size_t thread_limit;              /* entries of topology->threads but the unknown one */
-	int next_id[TYPES][CACHE_LEVELS]; /* for each type and cache level */
+	size_t thread_limit; /* room in topology->threads, without the unknown Thread */
+	int next_id[TYPES][CACHE_LEVELS]; /* next logical number, by type and cache level */
 };
 
 static int tree_fail_damaged(const struct builder *builder, const char *reason, int number)
@@ -106,8 +105,8 @@ static int tree_build_children(struct builder *builder, hwloc_obj_t first,
 	return PS_OK;
 }
 
-/* Sets the Threads of a component, and of its NUMA nodes, which have the same.
- * They are known when all below the component is built. */
+/* Sets the Threads of a component, and of its NUMA nodes, which have the same Threads. Called when
+ * all components below are built, because then the Threads are known. */
 static void tree_set_thread_range(struct ps_component *component, size_t first_thread,
                                   size_t thread_count)
 {
@@ -119,8 +118,8 @@ static void tree_set_thread_range(struct ps_component *component, size_t first_t
 	}
 }
 
-/* Fills a component, whose parent and depth are set, and builds all below.
- * PS_ENOMEM comes without a detail. */
+/* Fills a component, whose parent and depth are set, and builds all components below. PS_ENOMEM
+ * comes without a detail sentence. */
 static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component)
 {
 	size_t first_thread = builder->topology->thread_count;
@@ -156,8 +155,8 @@ static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_com
 	return code;
 }
 
-/* The unknown Thread is a Thread of the Machine, but not one of its children:
- * walks and counts don't meet it. */
+/* Adds the unknown Thread. It belongs to the Machine but is not one of its children, so walks don't
+ * visit it and counts don't include it. */
 static int tree_add_unknown(struct ps_topology *topology)
 {
 	struct ps_component *component = ps__arena_calloc(&topology->arena, 1, sizeof *component);

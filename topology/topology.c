@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology as an object: who holds it, and when it is freed. The loaders
- * are in import.c; event sets take references of their own while they are bound
- * to it.
+ * The topology as an object: who holds it, and when it is freed. The loaders are in import.c. Each
+ * event set holds the topology to which it is bound.
  */
 #include "base/identity.h"
 #include "base/os.h"
@@ -51,8 +50,8 @@ bool ps__topology_hold(struct ps_topology *topology)
 
 void ps__topology_release(struct ps_topology *topology)
 {
-	/* The thread that frees the topology sees what other holders did before
-	 * they let go. */
+	/* The thread that frees the topology sees all stores that other holders made before they
+	 * released it. */
 	size_t holders =
 	    atomic_fetch_sub_explicit(&topology->holders, PS__HOLDER, memory_order_acq_rel);
 
@@ -65,8 +64,8 @@ void ps_topology_destroy(struct ps_topology *topology)
 {
 	if (!topology)
 		return;
-	/* Event sets may keep the memory for a while. Calls with a root pointer
-	 * that the user kept must fail. */
+	/* Event sets may keep the memory for a while, but calls with a root pointer that the user
+	 * kept must fail. */
 	topology->root->magic = 0;
 	atomic_fetch_or_explicit(&topology->holders, PS__DESTROYED, memory_order_release);
 	ps__topology_release(topology);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The structs of the tree: components and Threads, and their owner. Written while loading
- * (import.c), read-only after.
+ * The structs of the tree: components, Threads, and the topology that owns them. import.c writes
+ * them while loading; afterwards the tree is only read.
  */
 #ifndef PS_TOPOLOGY_TREE_H
 #define PS_TOPOLOGY_TREE_H
@@ -30,12 +30,12 @@ struct ps__attribute {
 };
 
 struct ps_component {
-	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a foreign pointer */
+	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: detects foreign pointers */
 	struct ps_topology *topology;
 	struct ps_component *parent;
 	struct ps_component **children; /* NUMA nodes first */
 	size_t child_count;
-	struct ps_thread *thread; /* of a Thread component */
+	struct ps_thread *thread; /* NULL unless this is a Thread component */
 	/* The Threads below the component: topology->threads[first_thread .. + thread_count) */
 	size_t first_thread;
 	size_t thread_count;
@@ -55,8 +55,8 @@ struct ps_component {
 
 #define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
 
-/* A hardware thread. The list of the histories that event sets keep for it grows until
- * ps_topology_clear_readings. */
+/* A hardware thread. The list of its histories, one for each event set that counted there, grows
+ * until ps_topology_clear_readings. */
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
@@ -70,17 +70,17 @@ struct ps_thread {
 struct ps__readings {
 	_Atomic(struct ps__recording *)
 	    recordings; /* newest first; pushed with release, followed with acquire */
-	/* What totals look at (aggregate.h): the recordings of sets that are alive, and the last
-	 * counts of destroyed sets. */
+	/* The counts that totals look at (aggregate.h): the recordings of sets that are alive, and
+	 * the last counts of destroyed sets. */
 	_Atomic(struct ps__recording *) current;
 	_Atomic(struct ps__aggregate *) aggregates;
 	_Atomic uint64_t changers; /* number of changes under way */
 	_Atomic uint64_t changes;  /* number of changes that were made */
-	/* Held by those who write aggregates, or take recordings out of the list */
+	/* Held by threads that write aggregates, or remove recordings from the list `current` */
 	pthread_mutex_t lock;
-	/* number of recordings that stopped counting since the list was pruned */
+	/* number of recordings that stopped counting since `current` was last pruned */
 	_Atomic size_t passed;
-	size_t kept; /* length of the list then; under the lock */
+	size_t kept; /* length of `current` after that; under the lock */
 	/* Frees all of the above. The store registers it when a set is bound; NULL before. */
 	void (*_Atomic release)(struct ps_topology *topology);
 };
@@ -98,10 +98,10 @@ struct ps_topology {
 	struct ps_component *unknown;
 	struct ps__arena arena; /* all of the tree above: components, Threads, names, attributes */
 
-	/* hwloc's topology, of which the tree was made, for annotate.c; NULL while the tree is
+	/* hwloc's topology, from which the tree was made, for annotate.c; NULL while the tree is
 	 * built. Only read. */
 	struct hwloc_topology *hwloc;
-	bool is_foreign; /* from a file, or by hwloc's variables: hwloc may crash on it */
+	bool is_foreign; /* from a file, or from hwloc's variables: hwloc may crash on it */
 
 	char *origin;     /* ps_topology_origin */
 	bool is_stand_in; /* hwloc's variables put another tree in this machine's place */
@@ -109,9 +109,9 @@ struct ps_topology {
 	struct ps__readings readings;
 	uint64_t generation; /* of the process that made it: ps__fork_generation */
 	/*
-	 * PS__HOLDER for the user and for each bound event set; and
-	 * PS__DESTROYED. No lock: readings may be made in signal handlers,
-	 * which must not wait for the thread that they interrupt.
+	 * The sum of PS__HOLDER for the user and for each bound event set, and of PS__DESTROYED. No
+	 * lock protects it: readings may be made in signal handlers, which must not wait for the
+	 * thread that they interrupt.
 	 */
 	_Atomic size_t holders;
 };
@@ -137,15 +137,15 @@ static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
 #endif
 }
 
-/* import.c: loads a tree from hwloc's XML in memory; a NUL follows the bytes. subject: what
- * messages call it. Errors as ps_topology_load_xml. */
+/* import.c: loads a tree from hwloc's XML in memory. A NUL must follow the bytes. subject: name of
+ * the XML in messages. Returns the errors of ps_topology_load_xml. */
 int ps__topology_load_text(struct ps_topology **out, const char *xml, size_t size_bytes,
                            const char *subject);
 
 /* Removes a holder; the last one frees the topology. */
 void ps__topology_release(struct ps_topology *topology);
 
-/* Returns the Thread of a CPU number, or else the unknown Thread; never NULL. */
+/* Returns the Thread of a CPU number, or the unknown Thread if the tree doesn't have the CPU. */
 static inline struct ps_thread *ps__topology_thread(const struct ps_topology *topology, int cpu)
 {
 	if (cpu >= 0 && cpu < topology->cpu_limit && topology->by_cpu[cpu])
