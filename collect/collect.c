@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts a process as a whole. Its listener stands between marks and the profile's regions because
- * of fork: a child finds the parent's listener in its slots, and gets a profile of its own at its
- * first mark.
+ * Counts a process as a whole. Its listener stands between the marks and the profile's regions
+ * because of fork. A child finds the parent's listener in the slots of its marks, and gets a
+ * profile of its own at its first mark.
  */
-/* There are no marks in here. */
+/* This file's own code must have no marks. */
 #define PERFSAGE_NO_MARKS
 #include "collect/flush.h"
 #include "collect/hush.h"
@@ -31,10 +31,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A region as the marks know it. */
+/* A region, as a mark refers to it. */
 struct collect_region {
-	struct ps__mark_name named;  /* the first member */
-	_Atomic uint64_t generation; /* of the process whose region it is; stored last */
+	struct ps__mark_name named;  /* must be the first member */
+	_Atomic uint64_t generation; /* of the process that made `region`; stored last */
 	struct ps_region *_Atomic region;
 	char name[];
 };
@@ -46,22 +46,23 @@ struct collect_earlier {
 };
 
 static struct {
-	/* signals are held: a jump out of a handler would leave the lock taken */
+	/* The signal mask before the lock was taken. Signals are blocked meanwhile, because a
+	 * handler that jumps out of the call would leave the lock taken */
 	struct ps__held held;
 	uint64_t generation; /* of the process that is counted; 0: none */
 	pid_t pid;           /* a child of vfork has another pid, and the same memory */
 	bool has_handler;    /* the handler of exit is registered */
-	/* the preloaded library began: ps_collect_end of the program does not end it */
+	/* true if the preloaded library began; the program's ps_collect_end then changes nothing */
 	bool is_preloaded;
 	struct collect_process process;
 	struct collect_earlier *earlier; /* profiles and topologies of earlier starts */
-	struct ps__mark_names names;     /* names of the marks: struct collect_region */
-	/* The profile while marks are counted, for code that doesn't have the lock; else NULL. */
+	struct ps__mark_names names;     /* names of the marks, each in a struct collect_region */
+	/* The profile while marks are counted, otherwise NULL. Read without the lock */
 	struct ps_profile *_Atomic heard;
-} collect; /* by PS__LOCK_COLLECT */
+} collect; /* protected by PS__LOCK_COLLECT */
 
-/* True in a call of the collector: a signal handler must not wait for the call that it
- * interrupted. */
+/* True while the thread is in a call of the collector. A signal handler must not wait for the call
+ * that it interrupted. */
 static _Thread_local volatile bool is_inside;
 
 static bool collect_enter(void)
@@ -111,7 +112,7 @@ static void collect_begin_flushing(void)
 	collect.process.own_threads = what.seconds > 0 && collect_flush_start(&what);
 }
 
-/* Called after collect_enter. */
+/* Begins to count. Called after collect_enter. */
 static int collect_begin(void)
 {
 	int result = collect_process_begin(&collect.process);
@@ -125,8 +126,8 @@ static int collect_begin(void)
 	return PS_OK;
 }
 
-/* Begins in a forked child. Its copy of the parent's memory may be in any state, so all is made
- * anew but the settings, which never change. */
+/* Begins in a forked child. The child's copy of the parent's memory may be in any state, so
+ * everything is made anew, except the settings, which never change. */
 static int collect_begin_in_child(void)
 {
 	atomic_store(&collect.heard, NULL);
@@ -154,7 +155,7 @@ static int collect_define_region(struct ps_region **out, const char *name)
 	return result;
 }
 
-/* Called after collect_enter. */
+/* Makes this process's region of a mark. Called after collect_enter. */
 static int collect_renew(struct collect_region *region)
 {
 	struct ps_region *own;
@@ -168,7 +169,7 @@ static int collect_renew(struct collect_region *region)
 	return 0;
 }
 
-/* Notes that a mark was not heard: what it marks is in no region. */
+/* Notes that a mark was not counted. The code that it marks is in no region. */
 static void collect_miss(enum ps__fault fault)
 {
 	struct ps_profile *profile = atomic_load(&collect.heard);
@@ -258,7 +259,7 @@ static struct collect_region *collect_make_region(const char *name)
 	return NULL;
 }
 
-/* Called after collect_enter. */
+/* Finds or makes the region of a name. Called after collect_enter. */
 static struct ps__mark_name *collect_get(const char *name)
 {
 	struct ps__mark_name *found = ps__mark_names_find(&collect.names, name);
@@ -316,14 +317,15 @@ static int collect_set_handler(void)
 	return PS_OK;
 }
 
-/* Makes a mark of an earlier start find its region anew when it is next passed. Not 0: that is what
- * ps__fork_mark holds in a child that hasn't asked yet. */
+/* Makes a mark of an earlier start find its region anew when a thread next passes it. Doesn't store
+ * 0, because ps__fork_mark holds 0 in a child that hasn't called ps__fork_generation yet. */
 static void collect_forget_region(struct ps__mark_name *named)
 {
 	atomic_store(&((struct collect_region *)named)->generation, UINT64_MAX);
 }
 
-/* Keeps the profile and the topology of an earlier start, because threads may be inside a visit. */
+/* Keeps the profile and the topology of an earlier start, because other threads may still be inside
+ * a visit. */
 static void collect_retire(struct collect_process *process)
 {
 	struct collect_earlier *earlier =
@@ -335,12 +337,12 @@ static void collect_retire(struct collect_process *process)
 		collect.earlier = earlier;
 	}
 	collect_settings_clear(&process->settings);
-	/* A forked child has made no start of its own, and so has no past. */
+	/* A forked child has made no start itself, so it has no past. */
 	*process = collect.pid == getpid() ? (struct collect_process){.past = process->past}
 	                                   : (struct collect_process){.profile = NULL};
 }
 
-/* Called after collect_enter. */
+/* Starts the collector. Called after collect_enter. */
 static int collect_start(void)
 {
 	if (collect.generation == ps__fork_generation())
@@ -387,9 +389,9 @@ static void collect_flush(void)
 	collect_leave();
 }
 
-/* Called after collect_enter. Marks are heard until the report is made: otherwise a thread that
- * goes on would stay in the region of its last mark that was heard, and its later counts would go
- * there. */
+/* Ends the collector. Called after collect_enter. Marks are counted until the report is made.
+ * Otherwise a thread that goes on would stay in the region of its last counted mark, and its later
+ * counts would go there. */
 static int collect_end(bool measures)
 {
 	int result = PS_OK;
@@ -397,7 +399,7 @@ static int collect_end(bool measures)
 	if (collect_is_own()) {
 		result = collect_process_report(&collect.process, measures);
 		ps__listen_set(NULL);
-		/* Other threads may be inside a visit: what they use is kept. */
+		/* Other threads may be inside a visit, so the profile is kept. */
 		atomic_store(&collect.heard, NULL);
 		collect.generation = 0;
 	}
@@ -425,13 +427,14 @@ static int collect_stop(bool is_at_exit)
 	int result = goes_on ? PS_OK : collect_end(true);
 	ps__cancel_release(cancel);
 	collect_leave();
-	/* After the report: a signal that comes while the report is written waits for it. */
+	/* Only after the report: a signal that arrives while the report is written waits for the
+	 * report. */
 	if (!goes_on)
 		collect_flush_stop();
 	return result;
 }
 
-/* If the preloaded library began, the program's own start was refused. This call then does nothing,
+/* If the preloaded library began, the program's own start was refused. Then this call does nothing,
  * and marks are still counted. */
 int ps_collect_end(void)
 {

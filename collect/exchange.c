@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See exchange.h. A report's first line has its length, because processes append to the same
- * file. */
+/* See exchange.h. The first line of a report has the report's length, because several processes
+ * append to the same file. */
 #include "collect/exchange.h"
 
 #include "base/error.h"
@@ -65,7 +65,7 @@ int collect_exchange_write(const struct collect_report *report, FILE *stream)
 }
 
 /* Returns the end of the report whose first line begins at `line`; NULL if no report begins there,
- * or if the text ends before. */
+ * or if the report is incomplete. */
 static const char *exchange_find_end(const char *line, const char *end, const char **body)
 {
 	struct ps__words words = {.at = line + strlen(BEGIN), .end = end};
@@ -125,7 +125,7 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	collect_source_clear(&sum->source);
 	ps__words_expect(words, "process");
 	sum->source.process = (pid_t)ps__words_read_signed(words);
-	/* A process's later report stands after its earlier ones, and adds no process. */
+	/* A process's later reports follow its first one, and don't count as another process. */
 	bool is_later = ps__words_read_unsigned(words) > 0;
 	sum->source.processes = processes && is_later ? processes : processes + 1;
 	sum->source.command = ps__words_read_string(words);
@@ -137,8 +137,8 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	}
 }
 
-/* Adds a process's number, less what its earlier report has added. An unknown number (NaN) is not
- * in the sum. */
+/* Adds a process's number, minus what the process's earlier report has added. An unknown number
+ * (NaN) adds nothing. */
 static void sum_add_new(double *sum, double number, double before)
 {
 	if (!isnan(number))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See files.h. The program may put another file under a descriptor, so each use checks the file's
- * identity. If the program does so between the check and the write, the text is in its file. */
+ * identity. If the program does so between the check and the write, the text goes to the program's
+ * file. */
 #include "collect/files.h"
 
 #include "base/kept.h"
@@ -29,8 +30,8 @@ static int files_move(int fd)
 	return ps_preload_keep ? ps_preload_keep(fd, NULL) : ps__kept_move(fd);
 }
 
-/* Does not create the file: perfsage has made it. If it is gone, a new file of its name is not the
- * right one. */
+/* Opens a file that perfsage has made. Does not create it: if it is gone, a new file of its name
+ * would not be the one that perfsage reads. */
 static int files_open(const char *name)
 {
 	return files_move(open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
@@ -41,8 +42,8 @@ static bool files_is_there(const struct files_kept *file)
 	return file->identity && ps__kept_identity(file->descriptor) == file->identity;
 }
 
-/* The reserve is a file in memory, which nobody else has: if it is still there, the descriptor is
- * still ours. */
+/* The reserve is a file in memory, to which only this process has access. If its identity is still
+ * the same, the program has not replaced it. */
 void collect_files_reserve(void)
 {
 	if (files_is_there(&reserve))
@@ -59,7 +60,7 @@ void collect_files_give_up(void)
 	reserve.identity = 0;
 }
 
-/* -1 with errno. */
+/* Returns a descriptor of the file, and opens the file if needed; -1 with errno on failure. */
 static int files_find(enum collect_file file, const char *name)
 {
 	if (files_is_there(&kept[file]))
@@ -88,7 +89,7 @@ int collect_files_put(int fd, const char *text, size_t length)
 	return error;
 }
 
-/* Uses the descriptor, because the name may be another file's by now. */
+/* Uses the descriptor, because the name may belong to another file by now. */
 void collect_files_mark(enum collect_file file, const char *name)
 {
 	int fd = files_find(file, name);

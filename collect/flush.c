@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See flush.h. A handler can't write a report: it wakes the thread, which can. */
+/* See flush.h. A signal handler can't write a report, so it wakes the thread, which writes it. */
 #include "collect/flush.h"
 #include "collect/signals.h"
 
@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Batch systems, terminals and alarm(2) end a process with these. SIGKILL can't be caught, and a
- * process that faults is in a state from which nothing should be written. */
+/* The signals with which batch systems, terminals and alarm(2) end a process. SIGKILL can't be
+ * caught. A process that faults is in a state from which nothing should be written. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 
 #define LONGEST_WAIT_S 1.0
@@ -30,24 +30,24 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGALRM};
 static struct {
 	struct collect_flush what;
 	pthread_t thread;
-	/* the process that has the thread; 0: none. A forked child has no thread */
+	/* the process that has the thread; 0: none. A forked child doesn't have the thread */
 	_Atomic pid_t pid;
 	sem_t wake;
 	volatile sig_atomic_t is_stopping;
 	volatile sig_atomic_t is_ending; /* the report is written: a signal ends the process */
-	volatile sig_atomic_t signal;    /* that is to end the process; 0: none */
-	volatile uint64_t signalled_ns;  /* when it came: CLOCK_MONOTONIC */
+	volatile sig_atomic_t signal;    /* signal that will end the process; 0: none */
+	volatile uint64_t signalled_ns;  /* CLOCK_MONOTONIC when `signal` arrived */
 } flush;
 
-/* Calls the real sigaction: that of the preloaded library hides the handler from the program. */
+/* Calls the C library's sigaction. The preloaded library's own sigaction would hide the handler. */
 static int flush_sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
 	return ps_preload_sigaction ? ps_preload_sigaction(number, action, before)
 	                            : sigaction(number, action, before);
 }
 
-/* Ends the process by the signal's default action. Also called in a child of vfork: what the
- * preloaded library knows is the parent's, and is not changed. */
+/* Ends the process by the signal's default action. Doesn't change what the preloaded library knows:
+ * in a child of vfork that belongs to the parent. */
 static void flush_die(int number)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -60,8 +60,8 @@ static void flush_die(int number)
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* Waits for the end of the process, a second at most. If the thread was interrupted while it holds
- * a lock that the report needs, malloc's for example, it must go on before the process can end. */
+/* Waits for the end of the process, at most a second. The interrupted thread may hold a lock that
+ * the report needs, for example malloc's. Then it must go on before the process can end. */
 static void flush_await_end(void)
 {
 	const struct timespec turn = {.tv_nsec = 1000000};
@@ -70,10 +70,10 @@ static void flush_await_end(void)
 		nanosleep(&turn, NULL);
 }
 
-/* Ends the process at once in a child without the thread, and at a second signal: the user doesn't
- * want to wait. But a signal that is sent to a process and to its group comes twice, so one within
- * TWICE_NS does not count. A program that has set SIG_DFL itself expects that raise doesn't
- * return. */
+/* The signal handler. It ends the process at once in a child without the thread, and at a second
+ * signal, because the user doesn't want to wait. But a signal that is sent to a process and to its
+ * group arrives twice, so a second one within TWICE_NS is ignored. If the program itself has set
+ * SIG_DFL, it expects that raise doesn't return, so the handler doesn't return either. */
 static void flush_handle(int number)
 {
 	int error = errno;
@@ -102,8 +102,8 @@ static bool flush_has(int number, void (*handler)(int))
 	return flush_sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
 }
 
-/* Sets the handler for signals with the default action. Signals that the program ignores or handles
- * itself are left as they are. */
+/* Sets the handler for those signals that have the default action. Signals that the program ignores
+ * or handles itself are not changed. */
 static void flush_hear_signals(void)
 {
 	const struct sigaction handler = collect_signals_action(flush_handle);
@@ -131,8 +131,8 @@ static void flush_leave_signals(void)
 	}
 }
 
-/* True if only this thread is left after main called pthread_exit. The process ends with its last
- * thread, which must not be this one. */
+/* True if only this thread is left after main called pthread_exit. A process ends with its last
+ * thread, so this thread must then end. */
 static bool flush_is_alone(void)
 {
 	char status[PS__PROC_STATUS_BYTES], state[32];
@@ -142,7 +142,7 @@ static bool flush_is_alone(void)
 	       ps__proc_status_number(status, "Threads", 10, 0) == 2;
 }
 
-/* Waits until the thread is woken, but no longer than this. */
+/* Waits until the thread is woken, at most this time. */
 static void flush_wait(double seconds)
 {
 	struct timespec until;
@@ -175,7 +175,7 @@ static void *flush_run(void *unused)
 	}
 	flush.what.finish();
 	flush.is_ending = 1;
-	/* No thread of the program may put the handler back. */
+	/* A thread of the program must not set the handler again. */
 	flush_leave_signals();
 	flush_die(flush.signal);
 	return NULL;
@@ -191,7 +191,7 @@ bool collect_flush_start(const struct collect_flush *what)
 	flush.signal = 0;
 	if (sem_init(&flush.wake, 0, 0) < 0)
 		return false;
-	/* The thread must take no signal away from the program's threads. */
+	/* The thread blocks all signals, so that the program's threads receive them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	int error = pthread_create(&flush.thread, NULL, flush_run, NULL);
@@ -208,12 +208,12 @@ void collect_flush_stop(void)
 	if (atomic_load(&flush.pid) != getpid())
 		return;
 	flush_leave_signals();
-	/* Two threads may end the collector at once: one of them ends the thread. */
+	/* Two threads may end the collector at once. Only one of them ends the thread. */
 	if (atomic_exchange(&flush.pid, 0) != getpid())
 		return;
 	flush.is_stopping = 1;
 	sem_post(&flush.wake);
-	/* If this is the thread itself, it was the last one and called exit. */
+	/* If the caller is the flush thread itself, it was the last thread and called exit. */
 	if (!pthread_equal(flush.thread, pthread_self()))
 		pthread_join(flush.thread, NULL);
 	sem_destroy(&flush.wake);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps writes of the collector from ending the program: a closed pipe sends SIGPIPE, and a file
- * beyond RLIMIT_FSIZE SIGXFSZ. The write fails instead. */
+/* Keeps writes of the collector from ending the program. A write to a closed pipe sends SIGPIPE,
+ * and a write beyond RLIMIT_FSIZE sends SIGXFSZ. With the signal blocked, the write fails
+ * instead. */
 #ifndef PS_COLLECT_HUSH_H
 #define PS_COLLECT_HUSH_H
 
@@ -10,7 +11,7 @@
 
 struct collect_hush {
 	sigset_t before;  /* the thread's mask */
-	sigset_t pending; /* signals that were pending before: they are the program's */
+	sigset_t pending; /* signals that were pending before; they belong to the program */
 };
 
 static inline void collect_hush_begin(struct collect_hush *hush)
@@ -24,8 +25,8 @@ static inline void collect_hush_begin(struct collect_hush *hush)
 	pthread_sigmask(SIG_BLOCK, &held, &hush->before);
 }
 
-/* Both signals are sent to the thread that writes, so it takes away those that its own write has
- * caused. */
+/* The kernel sends both signals to the thread that writes. So the thread removes those pending
+ * signals that its own write has caused. */
 static inline void collect_hush_end(const struct collect_hush *hush)
 {
 	static const int numbers[] = {SIGPIPE, SIGXFSZ};

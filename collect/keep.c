@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Protects perfsage's descriptors from a program that closes descriptors which it has not opened.
- * They get high numbers, so that the program's own numbers stay the same, and calls that would
- * close them find nothing there. Only dup2 and dup3 put something in their place, because the
- * program wants that number.
+ * They get high numbers, so that the program's own numbers stay the same. Calls that would close
+ * one of them leave it open and act as if it were closed already. Only dup2 and dup3 replace one,
+ * because the program wants that number.
  *
  * All of this may run in a signal handler, before any constructor, or in a child of vfork, which
- * shares the memory and has descriptors of its own. So nothing is allocated or locked. The table
- * may be out of date: the identity tells whether the same file is still under its number.
+ * shares the memory but has descriptors of its own. So no function allocates memory or takes a
+ * lock. The table may be out of date: the identity tells whether the same file is still under its
+ * number.
  */
 #include "base/kept.h"
 
@@ -22,18 +23,19 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE; other flags close nothing, or are wrong */
+#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE; other flags close nothing, or are invalid \
+	                        */
 
 #define NUMBERS 8192 /* descriptors from this number on are not protected */
 
 struct keep_place {
-	_Atomic uint64_t id; /* ps__kept_identity; 0: nothing was ever here */
+	_Atomic uint64_t id; /* ps__kept_identity; 0: the number was never used */
 	_Atomic(_Atomic uint64_t *) losses;
 };
 
 static struct keep_place places[NUMBERS];
-/* The range of numbers that were ever used. Most calls are for others, and touch no page of the
- * table. */
+/* The range of numbers that were ever used. Most calls are for numbers outside of it, and then
+ * touch no page of the table. */
 static _Atomic unsigned first_number = NUMBERS, end_number;
 
 static bool keep_has(unsigned fd)
@@ -79,7 +81,8 @@ typedef void closefrom_call(int least);
 typedef int dup2_call(int from, int to);
 typedef int dup3_call(int from, int to, int flags);
 
-/* Looked up at the start and not where they are called, because dlsym may take memory and locks. */
+/* The C library's functions. They are looked up at the start, because dlsym may allocate memory and
+ * take locks. */
 static _Atomic(close_call *) real_close;
 static _Atomic(closefrom_call *) real_closefrom;
 static _Atomic(dup2_call *) real_dup2;
@@ -102,7 +105,7 @@ __attribute__((constructor)) static void keep_begin(void)
 	atomic_store(&real_dup3, found_dup3);
 }
 
-/* The C library may declare these or not, according to its age. */
+/* Some versions of the C library don't declare these. */
 __attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags);
 __attribute__((visibility("default"))) void closefrom(int least);
 __attribute__((visibility("default"))) int dup3(int from, int to, int flags);
@@ -118,7 +121,7 @@ __attribute__((visibility("default"))) int close(int fd)
 	return real ? real(fd) : (int)syscall(SYS_close, fd);
 }
 
-/* Closes the descriptors between the kept ones. */
+/* Closes the range, but not the kept descriptors in it. */
 int close_range(unsigned first, unsigned last, int flags)
 {
 	unsigned from = first, number = atomic_load(&first_number);
@@ -150,8 +153,9 @@ void closefrom(int least)
 		real((int)first);
 }
 
-/* Gives a number to the program. An event that was there is lost. Its reader is told before, by
- * *losses: it would read the program's file. Returns NULL if nobody has to be told. */
+/* Called before the program puts its own file under the number `to`. An event under that number is
+ * lost. *losses warns the event's reader first, because it would read the program's file. Returns
+ * losses for keep_end_yielding; NULL if there is no reader to warn. */
 static _Atomic uint64_t *keep_yield(int from, int to)
 {
 	if (from == to || to < 0 || !keep_has((unsigned)to))

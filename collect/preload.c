@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * This library is preloaded into programs, so it is as small as possible. Only if the program has
- * marks, it loads libperfsage with all that this needs, where the program's own symbols don't meet
- * it. Libraries with marks that are loaded later announce themselves. Threads are counted when they
- * are made: once a thread has ended that passed no mark, nothing else shows it.
+ * marks, it loads libperfsage with its dependencies, and keeps their symbols apart from the
+ * program's own. Libraries with marks that are loaded later announce themselves. This library
+ * counts threads when they are made, because a thread that has ended without passing a mark leaves
+ * no other trace.
  */
 #define PERFSAGE_NO_MARKS
 #include "collect/hush.h"
@@ -46,10 +47,10 @@ __attribute__((format(printf, 1, 2))) static void preload_complain(const char *f
 	collect_hush_end(&hush);
 }
 
-/* Loads libperfsage from this library's folder. RTLD_DEEPBIND is not used. It would keep
- * libperfsage from functions of the same names in the program, but also from the program's malloc,
- * and from what is preloaded: what strdup and open_memstream take from that malloc would be freed
- * by the C library's free. */
+/* Loads libperfsage from this library's folder. RTLD_DEEPBIND is not used. It would hide functions
+ * of the program with the same names from libperfsage, but also the program's own malloc and other
+ * preloaded libraries. Then memory that strdup and open_memstream take from the program's malloc
+ * would be freed by the C library's free. */
 static void *preload_open_library(void)
 {
 	char path[PATH_MAX];
@@ -63,8 +64,8 @@ static void *preload_open_library(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* True while this library calls ps_collect_start. The collector asks, because the program must not
- * end what this library began. */
+/* True while this library calls ps_collect_start. The collector asks for it, because the program
+ * must not end a collector that this library began. */
 static _Thread_local bool is_starting;
 
 __attribute__((visibility("default"))) bool ps_preload_is_starting(void)
@@ -88,8 +89,8 @@ static void preload_start(void)
 		preload_complain("%s", error ? error : PS_LIBRARY " can't be loaded");
 		return;
 	}
-	/* Set also if the start below fails: the program itself may then listen, and hears what is
-	 * loaded later, too. */
+	/* Set even if the start below fails. Then the program itself may listen, and must also
+	 * learn of modules that are loaded later. */
 	announce *typed_announce;
 	*(void **)&typed_announce = found_announce;
 	atomic_store(&forward, typed_announce);
@@ -100,7 +101,7 @@ static void preload_start(void)
 		preload_complain("%s", detail());
 }
 
-/* Tells perfsage that this library is in the program and would hear its marks. */
+/* Tells perfsage that this library is loaded in the program and would count its marks. */
 static void preload_note(void)
 {
 	const char *name = getenv("PERFSAGE_JOURNAL");
@@ -123,7 +124,7 @@ static int preload_has_marks(struct dl_phdr_info *module, size_t size, void *con
 	return ps__notes_slot(module) != NULL;
 }
 
-/* A forked child has these numbers of its parent, and a clock of its own. */
+/* A forked child inherits both values, but its CPU clock starts anew. */
 static pid_t earlier_pid;
 static uint64_t earlier_cpu_ns;
 
@@ -167,12 +168,13 @@ typedef int make_pthread(pthread_t *thread, const pthread_attr_t *attr, void *(*
                          void *argument);
 typedef int make_thrd(thrd_t *thread, thrd_start_t run, void *argument);
 
-/* A forked child has the numbers of its parent, but none of its threads. Only its first thread can
- * find that, in preload_add_thread. */
+/* A forked child inherits both numbers, but none of the parent's threads. preload_add_thread
+ * notices the fork by threads_pid, and starts at 0. */
 static _Atomic pid_t threads_pid;
 static _Atomic uint64_t threads_made;
 
-/* Called before the thread is made: the thread may end the process before its maker goes on. */
+/* Called before the thread is made, because the new thread may end the process before its maker
+ * goes on. */
 static void preload_add_thread(void)
 {
 	pid_t pid = getpid();

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes a line for perfsage: which process has marks, and which one left a report. */
+/* Writes a line to perfsage's journal: which process has marks, or which one left a report. */
 __attribute__((format(printf, 2, 3))) static void process_note(const char *journal,
                                                                const char *format, ...)
 {
@@ -59,7 +59,7 @@ static int process_make_profile(struct collect_process *process)
 	return result;
 }
 
-/* Complains of unknown variables: once in a process, and not under perfsage, which sets the
+/* Complains of unknown variables, once in a process. Not called under perfsage, which sets the
  * variables itself. */
 static void process_complain_unknown(void)
 {
@@ -88,8 +88,8 @@ static int process_begin_settings(struct collect_settings *settings, bool is_chi
 	return result;
 }
 
-/* The calling thread's clock measures what beginning takes: the program's other threads may go on
- * meanwhile. */
+/* The thread's clock measures the CPU time of beginning, because other threads of the program may
+ * run meanwhile. */
 int collect_process_begin(struct collect_process *out)
 {
 	struct collect_process process = {
@@ -121,20 +121,20 @@ int collect_process_begin(struct collect_process *out)
 
 #define TRIED_VISITS 256
 
-/* Measures the shortest of some visits, of a region that is made after the report. Returns
- * nanoseconds; NaN if it can't be tried. */
+/* Makes some visits of a region that is made after the report, and returns the nanoseconds of the
+ * shortest; NaN if a visit fails. */
 static double process_time_visit(const struct collect_process *process)
 {
 	struct ps_region *region;
 	double least = (double)NAN;
 
-	/* A visit that can't be counted would be a fault of the profile's, which the report
-	 * shows. */
+	/* A visit that can't be counted would add a fault to the profile, and the report would show
+	 * it. */
 	if (ps_profile_join(process->profile) != PS_OK ||
 	    ps_region_define(&region, process->profile, "perfsage") != PS_OK)
 		return least;
 	for (int visit = 0; visit < TRIED_VISITS; visit++) {
-		/* The visit is not sampled, whatever the budget. */
+		/* Every visit is counted, even if a budget makes the profile sample. */
 		if (ps_region_set_one_in(region, 1) != PS_OK)
 			return (double)NAN;
 		uint64_t begun = ps__os_now_ns();
@@ -147,8 +147,8 @@ static double process_time_visit(const struct collect_process *process)
 	return least;
 }
 
-/* Measures a visit, and leaves the profile: this closes the descriptors of the thread's counters,
- * which the report needs. */
+/* Measures a visit. Then leaves the profile, to close the descriptors of the thread's counters,
+ * because the report needs descriptors. */
 static double process_try_visits(const struct collect_process *process)
 {
 	double taken_ns = process_time_visit(process);
@@ -157,7 +157,7 @@ static double process_try_visits(const struct collect_process *process)
 	return taken_ns;
 }
 
-/* A report, and what it points at. */
+/* A report and the objects that it points at. */
 struct process_report {
 	struct ps_paths *paths;
 	struct collect_source source;
@@ -172,8 +172,8 @@ static void process_clear_report(struct process_report *made)
 	collect_metrics_clear(&made->metrics);
 }
 
-/* CPU time in which no thread counted: each counts from its first mark to its last one, the calling
- * thread to the end. NaN: not known. */
+/* Returns the CPU time in which no thread counted; NaN: not known. A thread counts from its first
+ * mark to its last one, the calling thread until the end. */
 static double process_unmarked_s(const struct collect_report *report)
 {
 	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
@@ -181,7 +181,7 @@ static double process_unmarked_s(const struct collect_report *report)
 	return fmax(report->cpu_s - (double)report->on_cpu_ns / 1e9, 0);
 }
 
-/* Threads that passed a mark since the first start. */
+/* Returns the number of threads that passed a mark since the first start. */
 static uint64_t process_marked_threads(const struct collect_process *process)
 {
 	const struct collect_past *past = &process->past;
@@ -193,7 +193,7 @@ static uint64_t process_marked_threads(const struct collect_process *process)
 static void process_add_threads(const struct collect_process *process,
                                 struct collect_report *report)
 {
-	/* Read before the number of threads, which has each thread before it can pass a mark. */
+	/* Read first: the number of all threads includes each thread before it can pass a mark. */
 	double marked = (double)process_marked_threads(process);
 	unsigned own_threads = process->past.own_threads + process->own_threads;
 
@@ -203,7 +203,8 @@ static void process_add_threads(const struct collect_process *process,
 	report->unmarked_threads = fmax(report->threads - marked, 0);
 }
 
-/* The report has other threads' counts up to their last boundary. */
+/* Makes a report. Counts of other threads are included up to the last time that they entered or
+ * left a region. */
 static int process_make_report(const struct collect_process *process, bool is_flushed,
                                struct process_report *out)
 {
@@ -253,8 +254,8 @@ static int process_report(const struct collect_process *process, bool measures,
 {
 	struct process_report made;
 
-	/* Ends the regions that are open in the calling thread. If its counters are gone, what was
-	 * counted before is there, and the profile has noted a fault. */
+	/* Ends the regions that are open in the calling thread. If the thread's counters are gone,
+	 * the profile keeps the earlier counts and has noted a fault. */
 	ps_profile_leave(process->profile);
 	collect_files_give_up();
 	int result = process_make_report(process, false, &made);
