@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the report of a process in one piece: several processes may write to the same file. */
+/* Writes the report of a process with one write, because several processes may write to the same
+ * file. */
 #include "collect/report.h"
 
 #include "base/error.h"
@@ -38,11 +39,11 @@ void collect_report_sum(struct collect_report *report)
 	report->visits = 0;
 	report->counted = 0;
 	report->on_cpu_ns = 0;
-	/* Not ps_path_visits: it adds up all that is below a path, which takes too long in a deep
-	 * recursion. */
+	/* ps_path_visits is not used, because it adds up all paths below a path, which takes too
+	 * long in a deep recursion. */
 	for (const struct ps_path *path = root; path; path = ps__path_next_below(root, path)) {
 		const struct ps_visits *visits = &path->visits;
-		/* The time of visits that were not counted is in another path. */
+		/* The time of visits that were not counted is part of another path's time. */
 		uint64_t on_cpu_ns = visits->wall_ns == UINT64_MAX ? 0 : visits->on_cpu_ns;
 		report->visits += visits->count;
 		report->counted += visits->counted;
@@ -99,7 +100,7 @@ static int report_add_table(const struct collect_report *report, const struct co
 	return ps_paths_export(report->paths, settings->format, &options, stream);
 }
 
-/* Lists the metrics to write. A table has no room for those per second. */
+/* Lists the metrics to write. A text table has no room for metrics per second. */
 static size_t report_list_metrics(const struct collect_report *report, const char **names)
 {
 	bool is_text = report->settings->format == PS_FORMAT_TEXT;
@@ -170,15 +171,16 @@ int collect_report_make(const struct collect_report *report, bool is_continued, 
 	return result;
 }
 
-/* With a journal, perfsage reads the report, and puts those of all processes together. */
+/* With a journal, perfsage reads the reports of all processes and joins them. Otherwise the report
+ * is written for the user. */
 static int report_write_to(const struct collect_report *report, bool is_continued, FILE *stream)
 {
 	return report->settings->journal ? collect_exchange_write(report, stream)
 	                                 : collect_report_make(report, is_continued, stream);
 }
 
-/* Makes the whole text before a descriptor is used. It takes milliseconds, in which another thread
- * of the program may put its own file in the descriptor's place. */
+/* Makes the whole text before the descriptor is used. Making it takes milliseconds, in which
+ * another thread of the program could put its own file under the descriptor. */
 static int report_compose(const struct collect_report *report, bool is_continued,
                           struct report_text *out)
 {
@@ -209,7 +211,7 @@ bool collect_report_has_file(const struct collect_settings *settings)
 	return settings->output && (stat(settings->output, &what) < 0 || S_ISREG(what.st_mode));
 }
 
-/* "OUTPUT.PID.BEGAN.part"; NULL for lack of memory. */
+/* Returns the name "OUTPUT.PID.BEGAN.end"; NULL if out of memory. */
 static char *report_name_beside(const struct collect_report *report, const char *end)
 {
 	struct ps__buffer name = {0};
@@ -221,7 +223,7 @@ static char *report_name_beside(const struct collect_report *report, const char 
 	return copy;
 }
 
-/* 0, or an errno. */
+/* Creates a file and writes the report to it. Returns 0, or an errno. */
 static int report_put_new(const char *name, int flags, const struct report_text *report)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, NEW_MODE);
@@ -283,7 +285,8 @@ static bool report_is_filled_fd(int fd)
 	return fstat(fd, &what) == 0 && report_is_filled(&what);
 }
 
-/* The file, read through the same descriptor: closing another one would end the lock. */
+/* An output file that is read through its own descriptor. Closing another descriptor of the file
+ * would end the lock. */
 struct report_past {
 	int fd;
 	off_t offset;
@@ -298,8 +301,8 @@ static ssize_t report_read_past(void *cookie, char *bytes, size_t size)
 	return got;
 }
 
-/* Returns the length of the report's heading if the last heading of the file is the same: it isn't
- * written again. Else 0, also if the file can't be read. */
+/* Returns the length of the report's heading if the file's last heading is the same, so that it
+ * isn't written again. Returns 0 otherwise, and if the file can't be read. */
 static size_t report_find_heading(int fd, const struct report_text *report)
 {
 	struct report_past past = {.fd = fd};
@@ -318,7 +321,8 @@ static size_t report_find_heading(int fd, const struct report_text *report)
 	return length;
 }
 
-/* Opens the output. A pipe is not opened for reading, too: its writer would then be a reader. */
+/* Opens the output. A pipe is opened only for writing, because this process must not become a
+ * reader of it. */
 static int report_open(const struct collect_report *report, const char *name)
 {
 	int flags = O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC;
@@ -329,8 +333,9 @@ static int report_open(const struct collect_report *report, const char *name)
 	return fd >= 0 ? fd : open(name, O_WRONLY | flags, NEW_MODE);
 }
 
-/* Writes the heading of a file once, whichever process comes first. Opens a pipe once: its reader
- * takes the end of the first writer for the end of all. */
+/* Writes the report to an output that other processes may share. Only the first of them writes the
+ * heading of a file. Opens a pipe only once, because its reader sees the end when the first writer
+ * closes it. */
 static int report_write_shared(const struct collect_report *report, const char *name)
 {
 	struct report_text made;

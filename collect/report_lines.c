@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines below the table of a report: what is not counted, and what a visit costs. */
+/* Writes the lines below the table of a report: CPU time and threads that were not counted, and the
+ * cost of a visit. */
 #include "collect/report.h"
 #include "output/buffer.h"
 #include "output/number.h"
@@ -10,7 +11,7 @@
 #include <perfsage/error.h>
 #include <perfsage/region.h>
 
-#define NAME_COLUMNS 12 /* columns of a line's name */
+#define NAME_COLUMNS 12 /* width of the column with the lines' names */
 
 static void report_add_cost(struct ps__buffer *out, const struct collect_report *report)
 {
@@ -24,8 +25,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 	               report->cost_visits == 1 ? "" : "s");
 }
 
-/* Less is not shown: the clocks differ by what a context switch takes, and by what was done for the
- * report. */
+/* Less time is not shown, because the two clocks differ by the time of a context switch, and by the
+ * work for the report. */
 #define UNMARKED_S    0.01
 #define UNMARKED_PART 0.1
 
@@ -49,8 +50,8 @@ static void report_add_unmarked_threads(struct ps__buffer *out, const struct col
 	               report->unmarked_threads > 1 ? "them" : "it");
 }
 
-/* True if counts were refused: these are in no visit either, and other marks would not bring
- * them. */
+/* True if counts were refused. They are in no visit either, and marks at other places would not
+ * change that. */
 static bool report_has_refused(const struct collect_report *report)
 {
 	struct ps_profile_faults faults = {.size = sizeof faults};
@@ -58,11 +59,11 @@ static bool report_has_refused(const struct collect_report *report)
 	return ps_profile_faults(report->paths->profile, &faults) == PS_OK && faults.uncounted > 0;
 }
 
-/* Adds what is not counted. A region around a parallel construct counts the first thread alone,
- * which looks as if it counted the whole team. So the line has a remedy, for threads that worked:
- * libraries such as MPI's have others, which wait. The remedy is shown also if the number of
- * threads isn't known. Threads without a mark are shown however little they did; without such
- * threads, a small time may be the difference of the clocks. */
+/* Adds a line about time and threads that were not counted. A region around a parallel construct
+ * counts only the first thread, but looks as if it counted the whole team. So the line has a remedy
+ * if threads worked without a mark, and if their number isn't known. Libraries such as MPI's have
+ * more threads, which only wait. Threads without a mark are always shown; without them, a small
+ * time may be only the difference of the clocks. */
 static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
 {
 	size_t processes = report->source->processes;

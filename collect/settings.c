@@ -145,7 +145,7 @@ static int settings_read_flush(double *seconds)
 	                text);
 }
 
-/* "raw,utf8". */
+/* Reads PERFSAGE_STYLE, a list such as "raw,utf8". */
 static int settings_read_style(unsigned *flags)
 {
 	static const struct {
@@ -233,15 +233,14 @@ static int settings_read_rest(struct collect_settings *settings)
 	return result == PS_OK ? settings_copy(&settings->rank, ps__rank_number()) : result;
 }
 
-/* All that the library, the command and the tests read. */
+/* All variables that the library, the command and the tests read. */
 static const char *const settings_known[] = {
     "PERFSAGE_BUDGET", "PERFSAGE_BY",     "PERFSAGE_EVENTS",  "PERFSAGE_FLUSH",
     "PERFSAGE_FORMAT", "PERFSAGE_GROUP",  "PERFSAGE_JOURNAL", "PERFSAGE_METRICS",
     "PERFSAGE_ONE_IN", "PERFSAGE_OUTPUT", "PERFSAGE_PRELOAD", "PERFSAGE_REGION",
     "PERFSAGE_STYLE",  "PERFSAGE_TEST",   "PERFSAGE_WIDTH"};
 
-/* The ends of variables' names that module files of clusters define for each
- * package. */
+/* Endings of variables that a cluster's module files define for each package. */
 static const char *const settings_of_modules[] = {
     "ARCH",   "BASE",    "BIN",  "DIR", "DOC",    "ETC",  "HOME",   "INC",  "INCLUDE", "LIB",
     "LIBDIR", "LIBRARY", "LIBS", "MAN", "MODULE", "PATH", "PREFIX", "ROOT", "SHARE",   "VERSION"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See signals.h. sigignore and siginterrupt are not replaced: they return no handler, and set no
- * default. Some changes are not seen: system calls without the C library, sigvec of old programs,
- * and a handler that the kernel takes away (SA_RESETHAND).
+ * See signals.h. sigignore and siginterrupt are not replaced, because they return no handler and
+ * set no default action. Some changes stay unseen: system calls without the C library, sigvec in
+ * old programs, and a handler that the kernel resets (SA_RESETHAND).
  *
- * All of this may run in a signal handler, or in a child of vfork, which shares the memory and has
- * actions of its own. So nothing is allocated or locked. dlsym is called only before there is a
- * handler: the call that sets the first one comes here.
+ * All of this may run in a signal handler, or in a child of vfork, which shares the memory but has
+ * actions of its own. So no function allocates memory or takes a lock. dlsym is called only while
+ * no handler is set: the call that sets the first handler comes here, and calls it.
  */
 #include "collect/signals.h"
 
@@ -23,7 +23,7 @@ typedef collect_handler *signal_call(int number, collect_handler *handler);
 
 static _Atomic(collect_handler *) own_handler;
 static _Atomic uint64_t own_numbers;
-/* Signals for which the program itself has set SIG_DFL since. */
+/* Bit N is set if the program's last action for signal N, while own_numbers had it, was SIG_DFL. */
 static _Atomic uint64_t asked_numbers;
 
 static _Atomic(sigaction_call *) real_sigaction;
@@ -46,8 +46,8 @@ static void signals_find(void)
 	atomic_store(&real_sigaction, found_sigaction);
 }
 
-/* Other functions call it first, because constructors of the program's libraries may set handlers
- * before. */
+/* Finds the C library's functions. Other functions call it, too, because constructors of the
+ * program's libraries may set handlers before this constructor runs. */
 __attribute__((constructor)) static void signals_begin(void)
 {
 	if (!atomic_load(&real_sigaction))
@@ -65,8 +65,8 @@ ps_preload_sigaction(int number, const struct sigaction *action, struct sigactio
 	return -1;
 }
 
-/* A handler that is set already may stay: it goes when the program itself sets an action for the
- * signal. */
+/* Does not remove a handler that is set already. It stays until the program itself sets an action
+ * for the signal. */
 __attribute__((visibility("default"))) void ps_preload_hear(collect_handler *handler,
                                                             uint64_t numbers)
 {
@@ -84,8 +84,8 @@ __attribute__((visibility("default"))) int ps_preload_is_default(int number)
 	return number > 0 && number < HIGHEST && atomic_load(&asked_numbers) >> number & 1;
 }
 
-/* Notes that the program sets an action. True if it is SIG_DFL and our own handler takes its
- * place. */
+/* Notes that the program sets an action. True if the action is SIG_DFL and the collector's handler
+ * must replace it. */
 static bool signals_note(int number, collect_handler *handler)
 {
 	if (!signals_are_heard(number))
@@ -151,14 +151,14 @@ static collect_handler *signals_set(_Atomic(signal_call *) *real, int number,
 	return signals_is_own(before) ? SIG_DFL : before;
 }
 
-/* The kernel resets a System V handler at its first signal, so our own handler is set by signal
- * instead. */
+/* Sets a System V handler. The kernel resets such a handler at its first signal, so the collector's
+ * own handler is set by signal instead. */
 static collect_handler *signals_set_sysv(int number, collect_handler *handler)
 {
 	return signals_set(handler == SIG_DFL ? &real_signal : &real_sysv_signal, number, handler);
 }
 
-/* The C library may declare these or not, according to its age and to the standard. */
+/* Some versions of the C library don't declare these, or only for some standards. */
 __attribute__((visibility("default"))) collect_handler *bsd_signal(int number,
                                                                    collect_handler *handler);
 __attribute__((visibility("default"))) collect_handler *ssignal(int number,
@@ -185,7 +185,8 @@ collect_handler *ssignal(int number, collect_handler *handler)
 	return signals_set(&real_signal, number, handler);
 }
 
-/* The signal of <signal.h> in a program that is compiled for XPG without its extensions. */
+/* <signal.h> calls this for signal() in a program that is compiled for XPG without its
+ * extensions. */
 collect_handler *__sysv_signal(int number, collect_handler *handler)
 {
 	return signals_set_sysv(number, handler);

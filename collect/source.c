@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A report's source, which is the calling process, and the metrics that its events allow. */
+/* Finds a report's source, which is the calling process, and the metrics that can be computed from
+ * its events. */
 #include "analysis/metric.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -15,8 +16,8 @@
 
 #define MOST_COMMAND_BYTES 4096
 
-/* Adds the words of the command line, as the kernel has them: each ends with a 0. After main has
- * called pthread_exit the process has no command line any more, but its other threads have. */
+/* Adds the words of the command line from /proc, where each word ends with a 0. After main has
+ * called pthread_exit, the process has no command line any more, but its other threads do. */
 static void source_add_command(struct ps__buffer *out)
 {
 	char words[MOST_COMMAND_BYTES];
@@ -85,8 +86,8 @@ static int metrics_keep(const char *name, void *context)
 	return ps__metric_is_assumed(name) ? 0 : collect_metrics_add(context, name);
 }
 
-/* Loads the user's own metrics, once in a process. An error is not shown, because the program's
- * output is its own; perfsage stat complains of a wrong file. */
+/* Loads the user's own metrics, once in a process. An error is not shown, because this is the
+ * program's output; perfsage stat reports a wrong file. */
 static void metrics_load(void)
 {
 	static atomic_flag is_loaded = ATOMIC_FLAG_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine's tree of a region's paths. */
+/* Writes the machine's tree with the counts of a region's paths. */
 #include "collect/tree.h"
 
 #include "base/error.h"
@@ -12,8 +12,8 @@
 
 #define MOST_LISTED 10 /* names of regions in a sentence */
 
-/* Counts the names between slashes; a slash within a name has a backslash
- * before it. */
+/* Counts the names in `wanted`, which are separated by slashes. A slash within a name has a
+ * backslash before it. */
 static size_t tree_count_names(const char *wanted)
 {
 	size_t count = 1;
@@ -27,7 +27,8 @@ static size_t tree_count_names(const char *wanted)
 	return count;
 }
 
-/* Compares only the path's last names: a path may be very deep. */
+/* True if the path's last names are those of `wanted`. Compares only these, because a path may be
+ * very deep. */
 static bool tree_ends_in(const struct ps_path *path, const char *wanted)
 {
 	struct ps__buffer names = {0};
@@ -97,7 +98,7 @@ static int tree_add(const struct collect_report *report, const struct ps_path *p
 	return ps_path_export(path, PS_SHARE_INCLUSIVE, settings->format, &options, stream);
 }
 
-/* Adds the names of regions, each once, as a user gives them. */
+/* Adds the names of regions, each once, in the form in which a user gives them. */
 static void tree_list_names(struct ps__buffer *out, const struct collect_report *report)
 {
 	const struct ps_path *root = ps_paths_root(report->paths);
