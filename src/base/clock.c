@@ -10,7 +10,7 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-/* The answer about the clock source is kept for this time: reading its file costs microseconds, as
+/* Time for which the answer about the clock source is kept. Reading its file costs microseconds, as
  * much as opening an event. */
 #define SOURCE_NS 1000000000u
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures how far one word is from another: for names of events, subcommands and options that
- * don't exist. */
+/* Measures how different two words are, to find the nearest name to an event, subcommand or option
+ * that doesn't exist. */
 #ifndef PS_BASE_DISTANCE_H
 #define PS_BASE_DISTANCE_H
 

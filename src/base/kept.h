@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The preloaded library keeps the program from closing descriptors of events and of perfsage's
- * files: perfsage opened them in a process that knows nothing of it.
+ * files: the program doesn't know that perfsage opened them in its process.
  */
 #ifndef PS_BASE_KEPT_H
 #define PS_BASE_KEPT_H
@@ -54,8 +54,9 @@ static inline uint64_t ps__kept_identity(int fd)
 	return PS__KEPT_FILE | ((uint64_t)what.st_dev * 0x9e3779b97f4a7c15 ^ (uint64_t)what.st_ino);
 }
 
-/* Moves a new descriptor to a high number, and returns that; fd if it can't be moved. A new
- * descriptor has the lowest free number, which the program's next file would have had. */
+/* Moves a new descriptor to a high number. Returns the new number; fd if it can't be moved.
+ * Otherwise the descriptor would keep the lowest free number, which the program's next file should
+ * get. */
 static inline int ps__kept_move(int fd)
 {
 	struct rlimit limit = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Locks for data that exists once in the process. A forked child has a copy of the locks, but only
- * one thread, the one that forked: a lock that another thread held would stay held for ever.
+ * the thread that forked. A lock that another thread held would stay held for ever.
  *
- * So fork(2) first takes all locks, in one order; the data is then consistent in the child.
- * clone(2) and _Fork(3) run no handlers: their child makes the locks anew at its first call, and
- * data that another thread was changing is half changed there.
+ * So fork(2) first takes all locks, in one order, and the data is consistent in the child. clone(2)
+ * and _Fork(3) run no handlers. Their child makes the locks anew at its first call; data that
+ * another thread was changing is half changed there.
  */
 #ifndef PS_BASE_LOCK_H
 #define PS_BASE_LOCK_H

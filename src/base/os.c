@@ -77,7 +77,8 @@ static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
 static int real_close(int fd)
 {
 #ifdef PS__HAS_THREAD_SANITIZER
-	/* The sanitizer must see that the number is free for other threads. */
+	/* close() shows ThreadSanitizer that other threads may get this number; a system call would
+	 * not. */
 	int cancel = ps__cancel_hold();
 	int result = close(fd);
 	ps__cancel_release(cancel);
@@ -350,8 +351,8 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 		ps__os.munmap(pages, size_bytes);
 }
 
-/* Yields to the task that the caller waits for; after 100 attempts sleeps, because the caller may
- * have the higher priority. */
+/* Waits for another task: yields to it, and after 100 attempts sleeps, because the caller may have
+ * the higher priority. */
 static void wait_for_task(int attempt)
 {
 	if (attempt < 100)

@@ -45,8 +45,8 @@ static inline int ps__os_getcpu(void)
 	return ps__os.getcpu();
 }
 
-/* Zeroed memory for count objects, or NULL with errno ENOMEM; count * size is
- * checked. */
+/* Returns zeroed memory for count objects, or NULL with errno ENOMEM, also if count * size_bytes
+ * overflows. */
 void *ps__os_calloc(size_t count, size_t size_bytes);
 char *ps__os_strdup(const char *text);
 char *ps__os_strndup(const char *text, size_t length);
@@ -96,12 +96,13 @@ static inline uint64_t ps__os_now_ns(void)
 	return ps__os_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The rest of ps__os_read_retried after read(2) failed, with errno set. */
+/* Continues ps__os_read_retried after its first read(2) failed. errno must be that of the
+ * failure. */
 ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
 
 /*
- * read(2), called again if a signal interrupted it, or if it was refused because a task was
- * inheriting the group of events, or giving it back, at that moment (ECHILD). That state ends in
+ * Calls read(2), and repeats it if a signal interrupted it, or if it failed with ECHILD. ECHILD
+ * means that a task was just inheriting the group of events, or giving it back. That state ends in
  * microseconds, or when that task runs again; the call waits up to 50 ms for it.
  */
 static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_bytes)

@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stacks grow downwards. A handler's frame is more than this number of bytes below the call that it
- * interrupted: the kernel's frame between them takes more than a kilobyte. Calls that are made one
- * after the other from one place differ by less. */
+/* Stacks grow downwards. The kernel's frame between an interrupted call and the handler takes more
+ * than a kilobyte, so the handler's frame is more than this number of bytes below the call. Calls
+ * that are made one after the other from one place differ by less. */
 #define PS__FRAME_BYTES ((uintptr_t)768)
 
 /* The note of a call that is known to be left. No stack is as low as this. */
@@ -34,8 +34,8 @@
  * handler that interrupted a call on a lower stack that the program made. */
 bool ps__stack_was_left(uintptr_t noted, uintptr_t stack) __attribute__((cold));
 
-/* The note of the call that this thread is in and that a handler may leave; UINTPTR_MAX if there is
- * none. */
+/* The note of the call that this thread is in, if a handler may leave that call; otherwise
+ * UINTPTR_MAX. */
 extern _Thread_local volatile uintptr_t ps__stack_noted
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -16,8 +16,8 @@
  */
 bool ps__vector_reserve(void *array, size_t count, size_t needed, size_t *room, size_t size_bytes);
 
-/* The same with the size of the array's items: PS__VECTOR_GROW(&list->tids, list->count,
- * &list->room) makes room for one more. */
+/* Like ps__vector_reserve, for items of the array's type. PS__VECTOR_GROW(&list->tids, list->count,
+ * &list->room) makes room for one more item. */
 #define PS__VECTOR_RESERVE(array, count, needed, room) \
 	ps__vector_reserve(array, count, needed, room, sizeof **(array))
 #define PS__VECTOR_GROW(array, count, room) PS__VECTOR_RESERVE(array, count, (count) + 1, room)
