@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMU's named events: files of terms in its events folder. They are found
- * within pmu/.../ and, for bare names, in any PMU.
+ * A PMU's named events (aliases). Each is a file of terms in the PMU's folder "events". They are
+ * looked up within pmu/.../ and, for bare names, in all PMUs.
  *
- * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../,
+ * This file and pmu_event.c call each other: a bare alias is applied like the terms of pmu/.../,
  * and one of these terms may be an alias.
  */
 #include "base/decimal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem:ADDRESS[/LENGTH][:ACCESS]: how often an address is read, written or
- * executed, by a debug register. */
+/* Looks up mem:ADDRESS[/LENGTH][:ACCESS], which counts with a debug register how often an address
+ * is read, written or executed. */
 #include "base/error.h"
 #include "event/lookup.h"
 

@@ -37,7 +37,7 @@ static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][SPELLINGS] = {
 #define WRITE    (1 << PERF_COUNT_HW_CACHE_OP_WRITE)
 #define PREFETCH (1 << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 
-/* The operations of each cache: an instruction cache is not stored to. */
+/* The operations that each cache allows. Nothing is stored to an instruction cache, for example. */
 static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_L1D] = READ | WRITE | PREFETCH,
     [PERF_COUNT_HW_CACHE_L1I] = READ | PREFETCH,
@@ -48,8 +48,8 @@ static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_NODE] = READ | WRITE | PREFETCH,
 };
 
-/* Finds the row of table with the longest spelling that stands at *at, before a
- * '-', ':' or the end, and moves *at past it. UNSET if there is none. */
+/* Finds the row of table with the longest spelling that is at *at and ends before a '-', a ':' or
+ * the end of the text. Moves *at past it. UNSET if there is none. */
 static int cache_match(const char *const table[][SPELLINGS], int rows, const char **at)
 {
 	int found = UNSET;

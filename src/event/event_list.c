@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of all known names, source by source. Public: `perfsage list` and
- * users' menus are made of it. */
+/* Lists all known names, source by source. The function is public: `perfsage list` and users' menus
+ * use it. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"

@@ -73,7 +73,7 @@ static void generic_fill(struct ps__event *event, uint32_t type, uint64_t config
 		snprintf(event->unit, sizeof event->unit, "ns");
 }
 
-/* r1a8: the code as the core PMU takes it, in at most 16 hexadecimal digits. */
+/* True for a raw code such as r1a8: the core PMU's own code in at most 16 hexadecimal digits. */
 static bool generic_is_raw(const char *name, size_t length)
 {
 	return name[0] == 'r' && length > 1 && length <= 17 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The letters behind an event's name, with perf's meaning: which of user,
- * kernel, hypervisor and guest count. */
+/* Applies the letters behind an event's name, with perf's meaning: they say which of user, kernel,
+ * hypervisor and guest count. */
 #include "base/error.h"
 #include "event/lookup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A short sorted list of names, for error sentences: sysfs lists its folders in
- * no order, and some are long. */
+/* A short sorted list of names, for error sentences. sysfs lists its folders in no order, and some
+ * lists are long. */
 #ifndef PS_EVENT_NAMES_H
 #define PS_EVENT_NAMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a name to an event: asks each source of names, in order, then reads the
- * modifiers. Called by the set. */
+/* Makes an event of a name: asks each source of names, in order, then applies the modifiers. Called
+ * by the set. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -10,15 +10,14 @@
 typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
 
 /*
- * perf's order: its own generic names first, so that they mean the same on
- * every machine; then what the kernel names; at last a table of names by CPU
- * model.
+ * perf's order. Its own generic names come first, so that they mean the same on every machine. Then
+ * come the kernel's names, and last a table of names by CPU model.
  */
 static find_function *const sources[] = {
     ps__preset_refuse,   ps__generic_find,    ps__run_time_find, ps__cache_find, ps__pmu_event_find,
     ps__breakpoint_find, ps__tracepoint_find, ps__alias_find,    ps__pfm_find};
 
-/* True for a list. perfsage stat -e takes a list, and users copy it into programs. */
+/* True for a list of events, which users copy from perfsage stat -e into programs. */
 static bool parse_is_list(const char *name)
 {
 	const char *rest = name, *first;

@@ -70,8 +70,7 @@ static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *a
 	return PS_OK;
 }
 
-/* If the name doesn't say the domain, all domains are counted, as with perf's
- * names. */
+/* Counts all domains if the name doesn't say which, as perf's names do. */
 static void pfm_settle_domain(struct ps__event *event, const char *name)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -187,8 +186,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
-		/* An uncore PMU has a number of its own. If the kernel has no
-		 * driver for it, libpfm4 leaves the core's number. */
+		/* An uncore PMU has a PMU number of its own. If the kernel has no driver for it,
+		 * libpfm4 gives the core PMU's number. */
 		if (pfm_is_of_type(index, PFM_PMU_TYPE_UNCORE))
 			return ps__fail(PS_ENOSUPP,
 			                "event '%s': the kernel has no driver for its PMU", name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files that know libpfm4; it needs no header of libpfm4. */
+/* Functions that several files about libpfm4 share. This header needs no header
+ * of libpfm4. */
 #ifndef PS_EVENT_PFM_H
 #define PS_EVENT_PFM_H
 
@@ -17,9 +18,9 @@ bool ps__pfm_enter(int *cancel);
 void ps__pfm_leave(int cancel);
 
 /*
- * Fails for an error of libpfm4's, with a sentence that says what would be
- * right. Returns PS__NOT_HERE if libpfm4 doesn't know the name, not even for
- * another machine.
+ * Fails with a code and a sentence for an error of libpfm4. The sentence says
+ * what would be right. Returns PS__NOT_HERE if libpfm4 doesn't know the name
+ * for any machine.
  */
 int ps__pfm_explain(struct ps__lookup *lookup, int error);
 

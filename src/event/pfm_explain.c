@@ -61,7 +61,7 @@ static bool pfm_explain_find_pmu(const char *name, int length, pfm_pmu_info_t *o
 	return false;
 }
 
-/* Explains PMU::EVENT if the PMU is another machine's or unknown. */
+/* Explains PMU::EVENT if the PMU belongs to another machine or is unknown. */
 static int pfm_explain_pmu(struct ps__lookup *lookup, int length)
 {
 	struct owners here = {.event = NULL};

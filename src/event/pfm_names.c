@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names that libpfm4 has for the PMUs of this machine: for the list of
- * events, and for the nearest names in errors. */
+/* Lists libpfm4's names for the PMUs of this machine, for the list of events and for the nearest
+ * names in errors. */
 #include "event/pfm.h"
 
 #include <perfmon/pfmlib_perf_event.h>

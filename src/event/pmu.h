@@ -17,8 +17,8 @@ struct ps__pmu {
 	bool is_core; /* the PMU of a kind of cores: its events follow a task from CPU to CPU */
 };
 
-/* One of the terms between the slashes of pmu/.../ or in an alias: slices of a
- * longer text. */
+/* A term between the slashes of pmu/.../ or in an alias. name and value point into a longer
+ * text. */
 struct ps__term {
 	const char *name, *value;
 	int name_length, value_length; /* for %.*s */
@@ -31,7 +31,7 @@ struct ps__pmu_query {
 	const char *name;  /* the whole name, for the error sentences */
 	const char *terms; /* within name: what is between the slashes, or a bare alias */
 	const char *end;
-	/* the alias whose file is being read; NULL: the terms are the name's */
+	/* the alias whose file is being read; NULL while the name's own terms are read */
 	const struct ps__term *alias;
 	struct ps__pmu pmu;
 };
@@ -43,10 +43,10 @@ struct ps__format {
 	uint64_t mask;
 };
 
-/* Finds the PMU of that name. PS__NOT_HERE if there is none; or fails with a sentence on
- * event_name. */
+/* Finds the PMU of that name. PS__NOT_HERE if there is none. Other failures have a detail sentence
+ * about event_name. */
 int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name);
-/* Visits the name of each PMU, in any order. Returns as ps__os.list. */
+/* Visits the name of each PMU, in any order. Returns the result of ps__os.list. */
 int ps__pmu_for_each(ps__name_visit *visit, void *context);
 /* Visits the aliases of a PMU. ps__pmu_for_each_format visits the terms for which it has a
  * format. */
@@ -59,8 +59,7 @@ int ps__pmu_core_count(size_t *out);
 /* Returns the class of a PMU's events: it says which events can share a group with them. */
 enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
 
-/* Reads the list of the CPUs that a core PMU is for. Returns as
- * ps__os_read_file. */
+/* Reads the list of the CPUs that a core PMU is for. Returns the result of ps__os_read_file. */
 ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes);
 
 /* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */

@@ -73,8 +73,7 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 	return PS_OK;
 }
 
-/* Applies name=..., the name to show for the event: an encoding is too long for
- * a table. */
+/* Applies name=..., the name to show for the event, because an encoding is too long for a table. */
 static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	if (term->value_length == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and
- * aliases that sysfs gives for it.
+ * Looks up pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that
+ * sysfs gives for it.
  *
- * Cycle with alias.c: a term may be an alias, and a bare alias is applied like
+ * This file and alias.c call each other: a term may be an alias, and a bare alias is applied like
  * the terms here.
  */
 #include "base/error.h"
@@ -181,8 +181,8 @@ static int pmu_event_apply_terms(struct ps__pmu_query *query, const char *alias)
 	return PS_OK;
 }
 
-/* True for the PMUs that the kernel keeps in the context of software events:
- * their events join any group. */
+/* True for the PMUs that the kernel keeps in the context of software events, so that their events
+ * can join the group of a core PMU. */
 static bool pmu_event_is_software(const struct ps__pmu *pmu)
 {
 	static const char *const names[] = {"software", "tracepoint", "breakpoint",

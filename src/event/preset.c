@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI's presets (PAPI_TOT_INS) are no names here: the refusal says which event to use instead. */
+/* Refuses PAPI's presets (PAPI_TOT_INS), which are not names of events here. The sentence says
+ * which event to use instead. */
 #include "base/error.h"
 #include "event/lookup.h"
 

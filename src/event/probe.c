@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/: how often an
- * instruction of a program or of the kernel is reached. perf_event_attr points
- * at the path or the function, so the event owns that text. Called by
- * pmu_event.c.
+ * Applies the terms of uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/, which count
+ * how often an instruction of a program or of the kernel is reached. perf_event_attr points at the
+ * path or the function, so the event owns that text. Called by pmu_event.c.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -75,8 +74,7 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 		return probe_apply_text(query, term);
 	if (ps__term_is(term, "offset") || (!is_user && ps__term_is(term, "addr")))
 		return probe_apply_number(query, term);
-	/* The kernel takes config1 for a pointer, so a number must not be
-	 * given. */
+	/* The kernel uses config1 as a pointer, so the user must not give a number. */
 	if (!strncmp(term->name, "config", 6) && term->name_length == 7)
 		return ps__fail(
 		    PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",

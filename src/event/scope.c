@@ -125,7 +125,7 @@ static int scope_of_mask(const char *mask, enum ps_scope *out)
 			return 0;
 		}
 	}
-	/* sysfs doesn't tell the parts. A mask of one CPU is then taken for a machine of one
+	/* sysfs doesn't tell the parts. If the mask has one CPU, the machine is assumed to have one
 	 * package. */
 	*out = count == 1 ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
 	return 0;

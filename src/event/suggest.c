@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nearest names to one that isn't known, among all that this machine knows:
+/* Finds the nearest names to an unknown one, among all names that this machine knows. They are a
  * part of the sentence of PS_ENOEVNT. */
 #include "base/distance.h"
 #include "event/pmu.h"
@@ -67,8 +67,8 @@ static bool suggest_comes_before(const struct near *a, const struct near *b)
 	                                  : strcmp(a->name, b->name) < 0;
 }
 
-/* Finds the same event of another PMU: uncore_imc_0/cas_count_read/, uncore_imc_1/... are listed
- * once. */
+/* Finds an event of the same name of another PMU, because uncore_imc_0/cas_count_read/,
+ * uncore_imc_1/... are listed once. */
 static struct near *suggest_find_same(struct suggestion *suggestion, const struct near *candidate)
 {
 	const char *tail = strchr(candidate->name, '/');
@@ -147,8 +147,8 @@ static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 	return 0;
 }
 
-/* Names are compared without modifiers, which a known name doesn't have; system:name is compared
- * whole. */
+/* Prepares the wanted name. Removes its modifiers, because known names have none; system:name is
+ * kept whole. */
 static void suggest_start(struct suggestion *suggestion, const char *name)
 {
 	char head[PS__EVENT_NAME_MAX + 1];

@@ -45,8 +45,8 @@ static bool tracepoint_split(const char *text, struct tracepoint *out)
 	return true;
 }
 
-/* Returns what a tracepoint counts if that is a time, in nanoseconds (__perf_count in
- * include/trace/events/sched.h); NULL for others, which count their hits. */
+/* Returns the name of the time that a tracepoint counts in nanoseconds (__perf_count in
+ * include/trace/events/sched.h); NULL for tracepoints that count their hits. */
 static const char *tracepoint_time(const char *name)
 {
 	static const struct {
