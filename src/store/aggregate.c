@@ -176,8 +176,8 @@ static struct ps__aggregate *aggregate_find(struct ps_topology *topology,
 	return aggregate;
 }
 
-/* Returns the index of the Thread at which a part is added: its own Thread; for
- * a wider scope the first Thread that the count covers. */
+/* Returns the index of the Thread at which a part is added: the part's own Thread, or for a wider
+ * scope the first Thread that the count covers. */
 static size_t aggregate_index_of(const struct ps__history *history, const struct ps__column *column)
 {
 	const struct ps_component *thread = history->thread->component;
@@ -219,8 +219,7 @@ static void aggregate_add_part(struct ps__aggregate *aggregate, size_t index, si
 	aggregate_pack(words, &sum);
 }
 
-/* Takes the newest value, because all sets see the same counter of a
- * package. */
+/* Keeps the newest value instead of adding, because all sets see the same counter of a package. */
 static void aggregate_take_newest(struct ps__aggregate *aggregate,
                                   const struct ps__recording *recording, size_t index,
                                   size_t column)

@@ -31,7 +31,7 @@ static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_to
 	return atomic_load_explicit(&topology->readings.aggregates, memory_order_acquire);
 }
 
-/* The sum of a column on the index'th Thread; false if there is none. */
+/* Reads the sum of a column on the Thread with this index. Returns false if there is none. */
 bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column,
                          struct ps_value *out);
 
@@ -45,8 +45,8 @@ void ps__aggregate_tidy(struct ps_topology *topology);
 
 void ps__aggregate_free(struct ps_topology *topology);
 
-/* Removes destroyed sets from totals; no thread may compute one meanwhile. False in a forked child,
- * or if the topology was destroyed. */
+/* Removes destroyed sets from totals. No thread may compute a total meanwhile. Returns false in a
+ * forked child, or if the topology was destroyed. */
 bool ps__aggregate_clear(struct ps_topology *topology);
 
 /* Returns the first of the current recordings, which are the last ones of all sets. A set's older

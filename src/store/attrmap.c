@@ -145,8 +145,8 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 	return true;
 }
 
-/* Sets status, value and flags by the group's times, and by the column if the value was not stored
- * by ps_store. */
+/* Sets status, value and flags: from the group's times, and from the column unless ps_store stored
+ * the value. */
 static __attribute__((noinline)) void attrmap_qualify(const struct ps__history *history,
                                                       const struct ps__column *column,
                                                       uint16_t mark, struct ps_value *out)
@@ -356,7 +356,8 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL,
 		                "ps_thread_reading: thread, event and out must not be NULL");
-	/* If one event set has been here, nothing is summed, and so nothing is copied. */
+	/* If only one event set has counted here, there is nothing to sum up, so nothing is
+	 * copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return attrmap_find_reading(thread, event, timestamp, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of counts in chunks. The set writes them (src/eventset), the attribute maps
- * and the roll-up read them. */
+/* Rows of counts in chunks. The set writes them (src/eventset); attribute maps and totals read
+ * them. */
 #include "store/history.h"
 
 #include "base/os.h"
@@ -184,8 +184,7 @@ static void history_copy_entry(struct ps__directory *grown, struct ps__directory
 	history_copy_word(history_start_of(grown, number), history_start_of(old, number));
 }
 
-/* Replaces the directory by one that holds `chunks` more than are in use
- * now. */
+/* Replaces the directory by one with room for `chunks` more chunks than are in use now. */
 static int history_grow_directory(struct ps__history *history, size_t chunks)
 {
 	struct ps__directory *old = atomic_load_explicit(&history->directory, memory_order_relaxed);
@@ -235,7 +234,7 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 	return samples;
 }
 
-/* Returns where a time between this sample and the next one is, in quarters of a row. */
+/* Returns the position of a time between this sample and the next one, in quarters of a row. */
 static uint64_t history_quarter_at(const struct history_samples *samples, size_t index,
                                    uint64_t time)
 {

@@ -113,8 +113,8 @@ void ps__history_retire(struct ps__history *history, size_t row)
 	history->gone++;
 	if (row == first + PS__CHUNK_ROWS - 1)
 		history_drop_first_chunk(history);
-	/* On average an update moves at most one row, unless the memory that
-	 * was reserved is used up. */
+	/* On average an update moves at most one row. It may move more if the reserved memory is
+	 * used up. */
 	if (history->gone >= PS__CHUNK_ROWS &&
 	    (history->gone > rows / 2 ||
 	     (history->pool->is_reserved && !history->pool->spare_chunks)))

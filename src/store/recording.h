@@ -215,9 +215,9 @@ static inline void ps__add_pair(_Atomic uint64_t *words, size_t at_bytes, ps__pa
 #endif
 }
 
-/* Adds the growth of totals to words, in the same way. even_bytes: bytes of all totals, or of all
- * but the last one if count is odd. Returns the bitwise OR of all growths: the highest bit is set
- * if a total went backwards. */
+/* Adds the growth from `before` to `now` to words; stores like ps__store_word. even_bytes: size of
+ * all totals, without the last one if count is odd. Returns the bitwise OR of all growths: its
+ * highest bit is set if a total went backwards. */
 static inline uint64_t ps__add_growth(_Atomic uint64_t *words, const uint64_t *now,
                                       const uint64_t *before, size_t even_bytes, size_t count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds a history's rows by their timestamps, for look-ups and for sets that update an older
- * reading. The search among chunks has no branch that depends on a timestamp: such a branch could
- * not be predicted, and the processor would begin no other look-up meanwhile.
+ * reading. The search among chunks has no branch that depends on a timestamp. The processor could
+ * not predict such a branch, and would not begin the next look-up meanwhile.
  */
 #include "base/hot.h"
 #include "store/history.h"
@@ -160,8 +160,8 @@ PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_
 	uint64_t curve = search_time_at(&entry->curve);
 	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS & ((1 << PS__CURVE_FACTOR_BITS) - 1);
 	uint64_t units = passed_ns * factor >> (curve & ((1 << PS__CURVE_SHIFT_BITS) - 1));
-	/* The first piece begins at 0, which stands in no byte. The last one
-	 * ends at 256, which a byte of 0 stands for. */
+	/* The first piece begins at 0, for which there is no byte. The last piece ends at 256; a
+	 * byte of 0 means 256. */
 	uint64_t bounds = (curve & ~UINT64_C(0xffff)) >> ((units / PS__CURVE_UNITS + 1) * 8 & 63);
 	uint64_t begin = bounds & 0xff;
 	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
@@ -227,8 +227,8 @@ static __attribute__((noinline)) size_t search_near(const struct ps__history *hi
 	           : search_far(history, chunk, row, timestamp);
 }
 
-/* Finds the row with the timestamp: returns its chunk, with its number in *row; NULL if there is
- * none. */
+/* Finds the row with the timestamp. Returns the row's chunk, and sets *row to the row's number in
+ * the history; NULL if there is no such row. */
 PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint64_t timestamp,
                                         size_t *row)
 {

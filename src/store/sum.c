@@ -85,8 +85,7 @@ void ps__value_finish(struct ps_value *sum)
 		ps__value_estimate(sum);
 	if (sum->status == PS_STATUS_INCOMPLETE)
 		ps__value_lacks(sum);
-	/* Counts that were subtracted here may be extrapolated, and by chance
-	 * exceed the sum. */
+	/* The set may have subtracted extrapolated counts, which may by chance exceed the sum. */
 	if (sum->flags & PS_VALUE_SAMPLED && sum->value < 0)
 		sum->value = 0;
 }

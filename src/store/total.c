@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Totals: what a component counted, as the sum over the Threads below it, each
- * event once at its scope. */
+/* Totals: the counts of a component, summed over the Threads below it. Each event is counted once
+ * at its scope. */
 #include "base/distance.h"
 #include "base/error.h"
 #include "base/hot.h"
