@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <stdio.h>
 
-/* The kernel refuses a mask smaller than its own; 8192 CPUs are twice what the largest machines
- * have. */
+/* The kernel refuses a mask smaller than its own, so larger masks are tried. 8192 CPUs are twice
+ * what the largest machines have. */
 #define FIRST_MASK_CPUS   1024u
 #define LARGEST_MASK_CPUS 65536u
 

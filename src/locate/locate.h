@@ -45,7 +45,8 @@ bool ps__locate_explain_no_cpu(int cpu, char out[PS__NO_CPU_BYTES]);
 struct ps__task {
 	pid_t tid;
 	int fd; /* -1: not open */
-	/* tid is the first thread of a process: the process has ended when all its threads have */
+	/* true if tid is the first thread of a process: the process has ended when all its threads
+	 * have */
 	bool is_process;
 };
 

@@ -17,8 +17,8 @@ struct ps__ring {
 	size_t data_offset;                /* bytes from the page to the ring's data */
 	size_t data_bytes;                 /* a power of two */
 	uint64_t seen;                     /* the head up to which records have been looked at */
-	/* A drain has reported a possible loss, so the kernel's own record of that loss is
-	 * skipped */
+	/* True if a drain has reported a possible loss. The kernel's own record of that loss is
+	 * then skipped */
 	bool is_loss_known;
 };
 

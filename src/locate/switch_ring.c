@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads records of where a task runs from a mapped ring. The set opens one for each task whose CPU
+/* Tells from a mapped ring where a task has run. The set opens one ring for each task whose CPU
  * matters. */
 #include "locate/switch_ring.h"
 

@@ -30,7 +30,7 @@
 #define LARGEST_NUMBER              (INT64_MAX / 100)
 #define MOST_CPUS                   (1 << 24)
 
-/* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
+/* A bit of "flags": the kernel's PF_EXITING, which has had this value since Linux 2.6. */
 #define FLAG_EXITING 0x4
 
 /* Longest wait for the end of an exiting task, and the time between two looks at it. */
