@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Block memory for the tree: the import fills it, ps__topology_free gives it
- * back.
- */
+/* Allocates the tree's memory in blocks. The import uses it, and ps__topology_free frees it. */
 #include "topology/arena.h"
 
 #include "base/os.h"

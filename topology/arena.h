@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for objects that live exactly as long as a topology: taken in blocks,
- * freed all at once. A tree of thousands of components costs a few allocations,
- * and nothing of a half-built tree can leak.
+ * Memory for objects that live exactly as long as a topology. It is allocated in blocks and freed
+ * all at once. So a tree of thousands of components costs a few allocations, and a half-built tree
+ * can't leak.
  */
 #ifndef PS_TOPOLOGY_ARENA_H
 #define PS_TOPOLOGY_ARENA_H

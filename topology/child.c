@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child process for work that may crash. It does not disturb the program: no
- * signal handlers or atexit functions run in it, it leaves no core dump and no
- * message on stderr, and no other child is waited for.
+ * A child process for work that may crash. It does not disturb the program: the child runs no
+ * signal handlers or atexit functions, leaves no core dump, and writes no message to stderr. The
+ * parent waits for no other child.
  */
 #include "topology/child.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does work that may crash in a child process first. Used by import.c for files
- * that it has no reason to trust.
+ * Tries work that may crash in a child process. import.c uses it for sources that it doesn't trust.
  */
 #ifndef PS_TOPOLOGY_CHILD_H
 #define PS_TOPOLOGY_CHILD_H

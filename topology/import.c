@@ -174,8 +174,8 @@ static int import_rehearse(void *context)
 {
 	struct job *job = context;
 
-	/* With HWLOC_THISSYSTEM, hwloc takes any tree for this machine's. Without it,
-	 * import_is_ignored can see whether hwloc read the tree. */
+	/* With HWLOC_THISSYSTEM, hwloc says of any tree that it is this machine's. Without it,
+	 * import_is_ignored can see whether hwloc read the source. */
 	if (job->source->is_this_machine)
 		unsetenv("HWLOC_THISSYSTEM");
 	int code = import_fill(job);

@@ -41,8 +41,7 @@ static int file_grow(struct buffer *buffer, const char *path)
 	return PS_OK;
 }
 
-/* Reads once; *end is set at the file's end. Room for the closing NUL always
- * stays. */
+/* Reads once, and always leaves room for the closing NUL. Sets *end at the file's end. */
 static int file_read_more(struct buffer *buffer, int fd, const char *path, bool *end)
 {
 	int code = PS_OK;
