@@ -23,8 +23,7 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
-#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE; other flags close nothing, or are invalid \
-	                        */
+#define RANGE_UNSHARE (1 << 1) /* CLOSE_RANGE_UNSHARE; other flags close nothing, or are wrong */
 
 #define NUMBERS 8192 /* descriptors from this number on are not protected */
 
