@@ -169,22 +169,27 @@ int ps__switch_ring_open_migrations(struct ps__switch_ring *switches, pid_t tid)
 	return open_ring(switches, tid, &attr, MIGRATION_PAGES);
 }
 
-bool ps__switch_ring_stayed_home(const struct ps__switch_ring *switches)
+/* Reads value, enabled and running time of the event on the home CPU. */
+static bool read_home(const struct ps__switch_ring *switches, uint64_t times[3])
 {
-	uint64_t times[3]; /* value, enabled, running */
+	size_t bytes = 3 * sizeof *times;
 
 	return switches->home_fd >= 0 && ps__os_is_event_of(switches->home_fd, switches->home_id) &&
-	       ps__os.read(switches->home_fd, times, sizeof times) == (ssize_t)sizeof times &&
-	       times[1] == times[2];
+	       ps__os.read(switches->home_fd, times, bytes) == (ssize_t)bytes;
+}
+
+bool ps__switch_ring_stayed_home(const struct ps__switch_ring *switches)
+{
+	uint64_t times[3];
+
+	return read_home(switches, times) && times[1] == times[2];
 }
 
 bool ps__switch_ring_was_away(struct ps__switch_ring *switches)
 {
-	uint64_t times[3]; /* value, enabled, running */
-	uint64_t before = switches->away_ns;
+	uint64_t before = switches->away_ns, times[3];
 
-	if (switches->home_fd < 0 ||
-	    ps__os.read(switches->home_fd, times, sizeof times) != (ssize_t)sizeof times)
+	if (!read_home(switches, times))
 		return true;
 	switches->away_ns = times[1] - times[2];
 	return switches->away_ns != before;

@@ -322,6 +322,12 @@ START_TEST(time_away_from_home_is_told_once)
 	ck_assert(!ps__switch_ring_was_away(&switches));
 	fake_fail(FAKE_READ, 1, EIO);
 	ck_assert(ps__switch_ring_was_away(&switches)); /* it can't be told */
+	/* The program closed the descriptor, and has something else under its number. */
+	switches.home_id++;
+	fake_count_reset();
+	ck_assert(ps__switch_ring_was_away(&switches));
+	ck_assert_uint_eq(fake_count(FAKE_READ), 0);
+	switches.home_id--;
 	ps__switch_ring_close(&switches, false);
 	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, -1), 0);
 	ck_assert(ps__switch_ring_was_away(&switches));
