@@ -112,7 +112,8 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	return result;
 }
 
-/* Replaces the plain method, which looks for the task at each reading, if there is a ring. */
+/* Called when there is a ring. Replaces the plain method, which looks for the task at each
+ * reading. */
 static void settle_for_switch_ring(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)
@@ -147,8 +148,8 @@ static int fail_to_watch(const struct ps_eventset *set, int error)
 
 int ps__set_open_switch_ring(struct ps_eventset *set)
 {
-	/* This also includes an attached task that PAPI counts: reading a switch ring costs less
-	 * than reading the task's file in /proc. */
+	/* A ring is also wanted for an attached task that PAPI counts: reading a switch ring costs
+	 * less than reading the task's file in /proc. */
 	bool is_split = is_task_split(set->attribution.method);
 	bool is_wanted =
 	    set->attribution.method->open_switch_ring &&

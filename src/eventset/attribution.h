@@ -6,10 +6,10 @@
 
 #include "eventset/eventset.h"
 
-/* What the last fetch found of a clock (method_time_share.c). */
+/* State of one clock (see method_time_share.c) after the last fetch. */
 struct ps__clock_known {
 	struct ps__clock_time last;
-	bool has_run;     /* its root ran on its CPU between the two fetches before */
+	bool has_run;     /* its root ran on its CPU in the interval before that fetch */
 	bool is_doubtful; /* the part of its CPU may lack counts */
 };
 
@@ -19,15 +19,15 @@ struct ps__clock_known {
 /* attribution.c: lists the methods to try, best first. Returns their number; 0: don't split. */
 size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS]);
-/* Prepares a method, before the events are opened. ps__set_forget_method undoes this, also after a
- * failure. */
+/* Prepares a method, before the events are opened. ps__set_forget_method undoes this; call it also
+ * after a failure. */
 int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
 void ps__set_forget_method(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 /* Opens the switch ring if the method wants one. A set without a ring doesn't know where its task
  * is between readings: labels are weaker, and all instances are read. */
 int ps__set_open_switch_ring(struct ps_eventset *set);
-/* Drops the records that the ring has now. The caller must look for the task after it. */
+/* Drops the records that the ring has now. The caller must then look up the task's CPU. */
 void ps__set_skip_visits(struct ps_eventset *set);
 /* choose_papi.c: makes the same choice for a set that wraps PAPI's. */
 void ps__set_choose_for_papi(struct ps_eventset *set);
@@ -49,19 +49,19 @@ static inline pid_t ps__set_sole_tid(const struct ps_eventset *set)
 }
 /* The number of CPUs when the process first asked; for the comparison of costs. */
 size_t ps__set_count_present_cpus(void);
-/* Returns ask()'s answer, and keeps it in *known, which is 0 before: reading a file costs as much
- * as an event. If a test replaces the file calls, ask is called each time. */
+/* Returns ask()'s answer. Keeps it in *known (0: not asked yet), because ask reads a file, which
+ * costs as much as an event. If a test replaces the file calls, ask is called each time. */
 int ps__set_ask_once(_Atomic int *known, int (*ask)(void));
-/* For methods: list the CPUs on which counters are to be opened; true if other CPUs are online now
- * than when the set was opened. */
+/* Two functions for methods. The first lists the CPUs on which counters are to be opened. The
+ * second is true if other CPUs are online now than when the set was opened. */
 int ps__set_list_cpus(struct ps_eventset *set);
 bool ps__set_has_other_cpus(const struct ps_eventset *set);
 /* True if a CPU is online that is not among the set's. */
 bool ps__set_has_new_cpu(const struct ps_eventset *set);
 bool ps__set_mask_changed(const struct ps_eventset *set);
 
-/* find_cpu.c: returns the CPU where the task is; for an ended owner, the CPU where it was. The
- * caller is the owner, or may take an ended owner's counts. */
+/* find_cpu.c: returns the CPU where the task is; for an ended owner, the CPU where the owner was
+ * last seen. The caller is the owner, or a thread that may take an ended owner's counts. */
 int ps__set_find_other_cpu(struct ps_eventset *set);
 static inline int ps__set_find_cpu(struct ps_eventset *set)
 {
@@ -74,8 +74,8 @@ static inline int ps__set_find_cpu(struct ps_eventset *set)
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 /* Returns the CPU of an attached task, or where it was last seen. Notes if the task has ended. */
 int ps__set_look_at_task(struct ps_eventset *set);
-/* Returns PS__MARK_MOVED if the calling thread is on another CPU than `cpu` now: counts since it
- * was there may belong elsewhere. Otherwise 0. */
+/* Returns PS__MARK_MOVED if the calling thread has left `cpu`: some of the counts just read may
+ * belong to another CPU. Otherwise 0. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 
 /* method_per_cpu.c: assigns an instance's counts and times to the slot. */
@@ -88,8 +88,8 @@ static inline bool ps__set_demands_bpf(const struct ps_eventset *set)
 	       set->counters.target.kind == PS__TARGET_PROCESS;
 }
 
-/* method_cgroup.c: instances that count on their CPUs for a control group or process. The method
- * itself finds the reading's CPU. */
+/* method_cgroup.c: read and label instances that count on their CPUs for a control group or
+ * process. The method that calls them finds the reading's CPU itself. */
 int ps__set_read_places(struct ps_eventset *set);
 bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
 
@@ -101,20 +101,20 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
                           uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
-/* An is_label_lasting for methods whose switch ring tells where the task stays. */
+/* Implements is_label_lasting for methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 
-/* time_share.c: is_costly is true if a created task would copy so many per-CPU counters that a
- * cheaper method is worth an estimate. has_few_clocks: clocks are cheap, and may prove where the
- * counts belong. */
+/* time_share.c: ps__set_is_costly is true if a created task would copy so many per-CPU counters
+ * that a cheaper method is preferred, even if it estimates. ps__set_has_few_clocks is true if
+ * clocks are cheap; they may prove where the counts belong. */
 bool ps__set_is_costly(const struct ps_eventset *set);
 bool ps__set_has_few_clocks(const struct ps_eventset *set);
 int ps__set_prepare_clocks(struct ps_eventset *set);
 int ps__set_prepare_looks(struct ps_eventset *set);
 void ps__set_forget_clocks(struct ps_eventset *set);
 /* method_time_share.c */
-/* Notes that the clocks were read outside a fetch: the next fetch then can't prove anything by
- * them. */
+/* Notes that the clocks were read outside a fetch: the next fetch can't prove by them where the
+ * counts belong. */
 void ps__set_doubt_clocks(struct ps_eventset *set);
 
 /* method_bound.c: notes if a task that had one CPU when its set was started was elsewhere. */

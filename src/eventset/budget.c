@@ -11,7 +11,8 @@
 /* Event sets in AUTO may take the process's descriptors divided by this. */
 #define SHARE_OF_PROGRAM 2
 
-/* This many are opened in a second or less. A process can have thousands of threads. */
+/* The largest number of descriptors for one process: this many are opened in a second or less. A
+ * process can have thousands of threads. */
 #define MOST_OF_A_PROCESS 32768
 
 /* Descriptors that all sets of this process have taken to split counts. Written when sets are
@@ -32,9 +33,9 @@ static size_t count_roots(const struct ps_eventset *set)
 	return set->counters.target.root_count ? set->counters.target.root_count : 1;
 }
 
-/* The number of descriptors that the set's method opens. Records: a recorder and the switch ring.
- * Tasks: two writers in each instance, and an anchor for each root. This is for one group; more are
- * rare. */
+/* Returns the number of descriptors that the set's method opens, for one group; more are rare.
+ * Migration records also need a recorder and the switch ring. Tasks that are kept apart need two
+ * writers in each instance, and an anchor for each root (perf_tasks.h). */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots = count_roots(set);

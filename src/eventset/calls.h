@@ -10,8 +10,8 @@ struct ps__calls {
 	uint64_t fork_generation;
 	/* ps__thread_number of the thread that the set counts; set when the events are opened */
 	uint64_t owner;
-	/* Not 0 inside a call: a signal handler must not enter. The value is the stack address of
-	 * that call, which shows whether the call was left */
+	/* Not 0 during a call: a signal handler must not begin another one. The value is the call's
+	 * stack address. It shows whether the call was left without a return */
 	volatile uintptr_t busy;
 	/* ps__thread_number of the thread that is in the call; on the fast path it is the owner */
 	uint64_t busy_thread;

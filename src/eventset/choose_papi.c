@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* PAPI's documentation doesn't say what a set of one CPU counts: one thread, or all that runs
- * there. */
+/* Says whether a set of one CPU counts one thread or all that runs there, because PAPI's
+ * documentation doesn't. */
 static void explain_cpu(struct ps_eventset *set)
 {
 	if (set->counters.papi->place_count)

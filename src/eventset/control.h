@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the calls of perfsage/counter.h and others. A set counts from ps_start (start.c) or
+/* Functions for the calls of perfsage/counter.h and others. A set counts from ps_start (start.c) or
  * ps_resume (pause.c) to ps_stop (reading.c) or ps_pause. Events are named by their index. */
 #ifndef PS_EVENTSET_CONTROL_H
 #define PS_EVENTSET_CONTROL_H
@@ -12,13 +12,14 @@ static inline bool ps__set_is_started(const struct ps_eventset *set)
 	return set->state == PS__SET_RUNNING || set->is_paused;
 }
 
-/* start.c: sets the state to running, and starts the method at attribution.last_cpu. Called before
- * open counters are enabled. */
+/* start.c: sets the state to running, and starts the method at attribution.last_cpu. The caller
+ * then enables the counters. */
 void ps__set_begin_running(struct ps_eventset *set);
 /* Fetches counts that ps_stop or ps_pause could not fetch. */
 int ps__set_fetch_rest(struct ps_eventset *set);
-/* reading.c: stops the counters, and fetches their final counts. write->slot is then where the task
- * was last seen. It is untouched if the counts could not be fetched; the next fetch takes them. */
+/* reading.c: stops the counters, and fetches their final counts. Sets write->slot to the slot where
+ * the task was last seen. Leaves write->slot as it is if the counts could not be fetched; the next
+ * fetch takes these counts. */
 int ps__set_halt(struct ps_eventset *set, struct ps__write *write);
 
 /* events.c: PS_EINVAL if the set has no such event. */

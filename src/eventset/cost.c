@@ -166,8 +166,8 @@ static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *tw
 	set->attribution.has_left |= twin->attribution.has_left;
 	ps__set_doubt_clocks(set);
 	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
-	/* The twin took records that tell where the task was, and they are gone. If the set counts
-	 * the caller, that doesn't matter: its counts during the measurement are dropped. */
+	/* The twin has taken the records that tell where the task was. If the set counts the
+	 * caller, that doesn't matter: the set's counts during the measurement are dropped. */
 	set->attribution.has_lost |=
 	    set->attribution.method->split == PS__SPLIT_RECORDS && !counts_caller(set);
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {

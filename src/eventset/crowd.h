@@ -12,7 +12,7 @@
 struct ps__seen {
 	pid_t pid;
 	pid_t tid;
-	size_t root; /* index of its root; root_count: not known; or PS__NOT_COUNTED */
+	size_t root; /* index of its root; root_count: not known; PS__NOT_COUNTED: not the set's */
 	int64_t start_ticks;
 	uint64_t ran_ns;
 	ptrdiff_t next; /* index of the next task in its bucket; -1: none */
@@ -28,7 +28,7 @@ struct ps__crowd {
 	ptrdiff_t buckets[PS__CROWD_BUCKETS];
 };
 
-/* Empties the crowd. Needed at first, too: an empty bucket is -1, not 0. */
+/* Empties the crowd. A new crowd must be emptied, too, because an empty bucket is -1, not 0. */
 void ps__crowd_clear(struct ps__crowd *crowd);
 /* Returns NULL if there is no such task. The pointer is valid until the next task is added. */
 struct ps__seen *ps__crowd_find(const struct ps__crowd *crowd, pid_t tid);

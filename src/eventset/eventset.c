@@ -241,9 +241,9 @@ int ps_eventset_detach(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Checks whether that much memory can be had, before the events are open. The size computed is a
- * lower bound of a row's size, which is known once the events are open. Memory that is mapped and
- * not touched costs nothing. */
+/* Checks, before the events are open, whether there is memory for the rows. It uses a lower bound
+ * of a row's size, which is known only when the events are open. Memory that is mapped and not
+ * touched costs nothing. */
 static int check_rows(const struct ps_eventset *set, size_t rows)
 {
 	size_t size_bytes;

@@ -59,7 +59,7 @@ struct ps__slot {
 	} passed;
 	/* The task's time here in the interval being fetched, if counts aren't split */
 	uint64_t spent_ns;
-	/* By group, ns of this interval: on the hardware here; the rest of the enabled time */
+	/* By group, ns of this interval: running here (ran), rest of the enabled time (off) */
 	uint64_t *ran;
 	uint64_t *off;
 	bool is_assigned; /* method_per_cpu.c assigned counts in the interval being fetched */
@@ -72,10 +72,10 @@ struct ps__slot {
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
-	/* It isn't known where it was since the last fetch: records were lost, or it kept moving */
+	/* The task's CPUs since the last fetch aren't known: lost records, or it kept moving */
 	bool is_lost;
 	enum {
-		PS__STAY_UNKNOWN, /* running there or not: the next switch tells */
+		PS__STAY_UNKNOWN, /* whether the task runs isn't known: the next switch tells */
 		PS__STAY_ON,
 		PS__STAY_OFF
 	} state;
@@ -84,15 +84,15 @@ struct ps__stay {
 /* Compares the counters' enabled time with the thread's processor time (interruption.c). */
 struct ps__balance {
 	bool is_begun;
-	/* At the last comparison: CLOCK_MONOTONIC, the thread's processor time, its switches, the
-	 * counters' enabled time */
+	/* Values at the last comparison: CLOCK_MONOTONIC, the thread's processor time, the number
+	 * of its switches, the counters' enabled time */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t switches;
 	uint64_t enabled_ns;
 	uint64_t stopped_ns; /* how long the set was stopped since the comparison */
 	uint64_t stop_ns;    /* CLOCK_MONOTONIC of the last stop */
-	uint64_t allowed_ns; /* what starts and stops since then may have taken uncounted */
+	uint64_t allowed_ns; /* uncounted time that starts and stops since then may have taken */
 	uint64_t stall_ns;   /* used part of the allowance for stalls */
 };
 
@@ -105,7 +105,7 @@ struct ps__per_cpu {
 	 * these for each group what is accounted for. With residencies: for each instance and group
 	 * the part of waiting_total that is accounted for */
 	uint64_t *elapsed;
-	/* Where the last fetch found the task; NULL: no fetch since ps_start or a discount */
+	/* Slot where the last fetch found the task; NULL: none since ps_start or dropped counts */
 	const struct ps__slot *settled;
 	int *cpus; /* array that target.instance_cpus points to */
 };
@@ -136,8 +136,8 @@ struct ps__recorder {
 	struct ps__slot *last_slot; /* where the task was seen last */
 	/* Started since the last fetch: the slots still have the counts from before the start */
 	bool must_clear;
-	/* The caller knows a reading by this timestamp, as a call was left before it returned the
-	 * new one; 0: there is none */
+	/* Timestamp by which the caller knows a reading: a call was left before it returned the
+	 * reading's new timestamp. 0: there is none */
 	uint64_t old_name;
 	uint64_t old_name_of; /* that reading's new timestamp */
 	struct ps__undo undo;
@@ -182,12 +182,12 @@ struct ps__attribution {
 	int followed_cpu;
 	struct ps__switch_ring switches; /* of a task that is pinned, split, or counted by PAPI */
 	bool cannot_split; /* PAPI counts one task. Set before the events are opened */
-	/* For pinned and mixed; is_moving also for migration records */
+	/* The next four are for pinned tasks and mixed; is_moving also for migration records */
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
-	bool has_left;     /* it was elsewhere since ps_start */
+	bool has_left;     /* a pinned task was elsewhere since ps_start */
 	bool is_moving;    /* it was switched during each attempt of the last fetch to read */
-	/* For records and PAPI: where the counts since the last fetch belong isn't known */
+	/* For records and PAPI: it isn't known where the counts since the last fetch belong */
 	bool has_lost;
 	bool is_lacking;     /* counts since ps_start are missing: tasks left the control group */
 	bool misses_threads; /* the process created threads during each attempt to open it */
@@ -210,7 +210,7 @@ struct ps_eventset {
 	struct ps__calls calls;
 	enum ps__set_state state;
 	bool is_paused;            /* stopped by ps_pause, and not yet resumed or stopped */
-	volatile bool is_starting; /* in a start: if it is left, any counters may be enabled */
+	volatile bool is_starting; /* in a start; if that is left, any counters may be enabled */
 	bool is_ended;             /* the counted task has ended */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
 	struct ps__counters counters;
@@ -221,7 +221,7 @@ struct ps_eventset {
 	struct ps__balance balance;
 	uint64_t openings;  /* how often the fast path was opened */
 	bool has_doubt;     /* ps__set_doubt_parts was called */
-	uint64_t snapshots; /* number of its snapshots, unique to its slots; 0: none */
+	uint64_t snapshots; /* `of` in its snapshots (parts.h); 0: no snapshot yet */
 	double reading_ns;  /* cost of one reading; 0: not measured since the events were opened */
 };
 
@@ -231,12 +231,12 @@ static inline bool ps__set_has_uncollected(const struct ps_eventset *set)
 	return set->state == PS__SET_RUNNING || set->state == PS__SET_UNFETCHED;
 }
 
-/* The beginning of every public call. Returns PS_EINVAL for NULL, PS_ECLOST in a forked child,
- * PS_ECNFLCT in a signal handler that interrupted another call. After PS_OK the set is busy until
- * ps__set_leave. */
-/* recover.c: the beginning of a call on a set that is busy, NULL or inherited. A call that was left
- * half done (by siglongjmp, or by the end of its thread) is finished or undone: PS_OK, and the set
- * is the caller's. */
+/* ps__set_enter begins every public call. It returns PS_EINVAL for NULL, PS_ECLOST in a forked
+ * child, PS_ECNFLCT in a signal handler that interrupted another call. After PS_OK the set is busy
+ * until ps__set_leave. */
+/* recover.c: begins a call on a set that is busy, NULL or inherited. If an earlier call was left
+ * half done (by siglongjmp, or by the end of its thread), finishes or undoes that call, and returns
+ * PS_OK. */
 int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
     __attribute__((cold));
 void ps__set_close_fast_path(struct ps_eventset *set);
@@ -280,8 +280,8 @@ int ps__set_start(struct ps_eventset *set);
 ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name); /* the index, or -1 */
 void ps__set_forget_names(struct ps_eventset *set); /* call it when indices change */
 
-/* open.c: opens the events if they aren't open, and makes the storage. Close drops both; the
- * readings stay in the topology. */
+/* open.c: opens the events if they aren't open, and makes the storage. ps__set_close drops both;
+ * the readings stay in the topology. */
 int ps__set_open(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
@@ -296,7 +296,7 @@ int ps__set_reserve(struct ps_eventset *set, size_t rows);
 void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width);
 void ps__set_free_fast_path(struct ps_eventset *set);
-/* Puts the fast path's vectors in their first order, in whatever order an exchange left them. */
+/* Puts the fast path's vectors back in their first order, however they were exchanged. */
 void ps__set_renew_fast_path(struct ps_eventset *set);
 
 /* eventset.c: sets another target, which the set then owns. Closes the old one. */
@@ -307,7 +307,7 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
 /* Returns an unbound recording with the same columns and no reading. NULL if out of memory. */
 struct ps__recording *ps__set_copy_recording(const struct ps__recording *model);
 
-/* slot.c: hardware threads. Returns the slot of a CPU, new if the CPU is met for the first time.
+/* slot.c: returns the slot of a CPU. Makes the slot when the set meets the CPU for the first time.
  * NULL, with a detail, if out of memory. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
 struct ps__slot *ps__set_met_slot(struct ps_eventset *set, int cpu); /* NULL: not met yet */
@@ -317,8 +317,8 @@ void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
-/* Notes that counts may be missing in slots that have none now. No part of a reading shows this,
- * but intervals of snapshots that began earlier do. */
+/* Notes the mark for slots that have no counts now, as counts may be missing there. No part of a
+ * reading shows the mark, but intervals of snapshots that began earlier do. */
 void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark);
 /* Clears the old counts before the first counts since a start are assigned. */
 static inline void ps__set_begin_counts(struct ps_eventset *set)
@@ -327,8 +327,8 @@ static inline void ps__set_begin_counts(struct ps_eventset *set)
 		ps__set_clear_counts(set);
 }
 
-/* An instance's totals as read last, behind a word that the backend writes to; and those that are
- * already in some slot. */
+/* Return an instance's totals: as read last (the word before them is the backend's), and as far as
+ * they are assigned to slots. */
 static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t instance)
 {
 	return set->counters.totals +
@@ -343,12 +343,12 @@ static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t i
  * a detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-/* Gives all parts since the counts began at least this label: some counts may belong to any. */
+/* Weakens the labels of all parts to this one: some counts may belong to any of the parts. */
 void ps__set_doubt_parts(struct ps_eventset *set, unsigned attribution);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */
-/* For counts that aren't split: one instance, or one for each thread of a process; all in one
- * slot. */
+/* Read and assign counts that aren't split: one instance, or one for each thread of a process. All
+ * counts go to one slot. */
 int ps__set_read_rest(struct ps_eventset *set, int result);
 static inline int ps__set_read_whole(struct ps_eventset *set)
 {
@@ -370,8 +370,8 @@ int ps__set_check_caller(struct ps_eventset *set);
 /* The same for a call on a set that was started. If the owner has ended: PS_EINVAL, too, except for
  * the first call with is_final, which takes the owner's final counts. */
 int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_final);
-/* After a foreign thread's reading: the ended owner's final counts are stored. Stops the
- * counters. */
+/* After a foreign thread's reading: notes that the ended owner's final counts are stored, and stops
+ * the counters. */
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 int ps__set_fail_new(const char *call);            /* PS_ENOTRUN: the state is PS__SET_NEW */
@@ -385,8 +385,8 @@ int ps__set_check_papi_owner(const struct ps_eventset *set);
 /* Makes the set consist of what `papi` describes. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 
-/* interruption.c: begin and end of the time in which the set runs: before its counters start, and
- * after the final counts are fetched. The end is true if something else has switched them off. */
+/* interruption.c: call the first before the counters start, and the second after the final counts
+ * are fetched. The second is true if something else has switched the counters off. */
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 
@@ -414,9 +414,9 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
 /* Does the same after a take. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);
 /*
- * Makes an older reading the latest on the fast path: its row is copied to the end with the totals
- * that were read, and the old row is retired. Only for a reading that has one part, and was either
- * only read or only accumulated. The first function returns the row of its part, or -1.
+ * Four functions make an older reading the latest on the fast path. They copy its row to the end
+ * with the totals that were read, and retire the old row. The reading must have one part, and must
+ * be either only read or only accumulated. The first function returns the row of that part, or -1.
  */
 ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind);

@@ -68,7 +68,7 @@ static inline int find_new_row(struct ps__fast_path *fast)
 	}
 	fast->row.flags = fast->counts_mark;
 	/* A release store: the chunk may have been another history's before, and a reader that
-	 * still reads there must see that it was released. */
+	 * still reads there must see that the chunk was released. */
 	atomic_store_explicit(fast->row.mark, fast->row.flags, memory_order_release);
 	return 0;
 }
@@ -82,15 +82,15 @@ static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
 	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
 }
 
-/* Makes the row its own base, for ps_accum. Three vectors change roles: `previous`, `current`, and
- * `kept`, which is unused or has what was accumulated. */
+/* Makes the row its own base, for ps_accum. All counts up to `previous` are then in the base. */
 static inline void begin_base(struct ps__fast_path *fast)
 {
 	mark_row(fast, fast->counts_mark | PS__MARK_BASE_IS_VALUE);
 	fast->base = PS__BASE_PREVIOUS;
 }
 
-/* Keeps the values of the last ps_accum at the first ps_read after it, before they are replaced. */
+/* At the first ps_read after a ps_accum, keeps the totals of that ps_accum in `kept`. Otherwise
+ * only exchanges `current` and `previous`. */
 static __attribute__((noinline)) void fast_keep_base(struct ps__fast_path *fast)
 {
 	uint64_t *spare = fast->kept;
@@ -108,8 +108,8 @@ static __attribute__((noinline)) void fast_keep_base(struct ps__fast_path *fast)
 	fast->current = spare;
 }
 
-/* Writes the reading. The counters are read, and there is a row for it. If the values are wrong (a
- * counter went back), the latest reading stays as it is. */
+/* Writes the reading. The caller has read the counters, and has found a row for it. If the values
+ * are wrong (a counter went back), the latest reading stays as it is. */
 PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, bool is_new,
                           ptrdiff_t old_row, uint64_t *made)
 {
@@ -215,8 +215,8 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 	set->calls.busy = 0;
 }
 
-/* Updates readings that are neither the latest nor new, or calls the slow path. A function of its
- * own, so that the common path needn't save its registers. */
+/* Updates readings that are neither the latest nor new, or calls the slow path. This is a separate
+ * function, so that the common path needn't save the registers that it uses. */
 PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                            struct ps_thread **thread, enum ps__write_kind kind)
 {
@@ -254,13 +254,14 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
 	uint64_t made = 0;
 
-	/* No stack address is below 16. A comparison with 0 would tell the compiler the value of
-	 * the whole word, and it would build the result from it. */
+	/* No stack address is below 16. After a comparison with 0 the compiler would know the value
+	 * of the whole word, and would compute the result from it. */
 	if (!PS__LIKELY(ps__fork_is_same(set->calls.fork_generation)) ||
 	    !PS__LIKELY(set->calls.busy < 16))
 		return slow_path(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->calls.busy);
-	/* A signal handler's reading may have changed what was read before. */
+	/* Nothing that was read before this may be used: a signal handler's reading may have
+	 * changed it. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);
@@ -284,8 +285,8 @@ static PS__HOT __attribute__((noinline)) int fast_read_accumulated(struct ps_eve
 	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
-/* The fast path is in functions of its own: a reading that must take the slow path then executes,
- * and counts, as little as possible before it gets there. */
+/* The fast path is in separate functions, so that a reading which must take the slow path executes,
+ * and counts, as little code as possible before that. */
 PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread)
 {

@@ -42,7 +42,7 @@ struct ps__fast_path {
 		uint16_t flags;              /* the value of *mark */
 		struct ps__history *history; /* the slot's */
 	} row;
-	/* Where the kernel writes the task's CPU; a -1 there: ask the kernel */
+	/* Memory to which the kernel writes the task's CPU; -1 there: ask the kernel */
 	const volatile int *cpu_place;
 	int cpu;
 	/* The reading's base. It is changed by a single store, so that a call can be left at any
@@ -55,7 +55,8 @@ struct ps__fast_path {
 	} base;
 	uint16_t counts_mark; /* the slot's */
 	size_t even_bytes;    /* of the vectors; without the last word if their width is odd */
-	/* for method_per_cpu.c: words of times, which show residency; otherwise 0 */
+	/* for method_per_cpu.c: number of words that are times, which show residency; otherwise
+	 * 0 */
 	size_t split_times;
 	size_t width;
 	struct ps__slot *slot;
@@ -84,10 +85,10 @@ struct ps__fast_path {
 	} pause;
 };
 
-/* In the place of the root while the fast path is only for takes (take.h): no row has their counts
- * yet. */
+/* Used as the root while the fast path is open only for takes (take.h): no row has the counts of
+ * takes yet. */
 extern const struct ps_component ps__fast_take;
-/* The same while it is only for snapshots: there may be no row at all. */
+/* Used as the root while the fast path is open only for snapshots: there may be no row at all. */
 extern const struct ps_component ps__fast_snapshot;
 
 /* Fast path not applicable: the caller takes the slow path. */

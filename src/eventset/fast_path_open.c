@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the fast path after a reading on the slow path, and closes it before one; moves it to an
- * older reading. */
+/* Opens the fast path after a reading on the slow path, and closes it before one. Also prepares it
+ * for the update of an older reading. */
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/snapshot.h"
@@ -13,8 +13,9 @@ static const uint64_t no_head;
 
 /*
  * A miss is a reading that the fast path has begun and the slow path has to repeat. A group that
- * shares its counters misses each time. So a miss closes the fast path for some readings, the next
- * one for twice as many. Misses of a preempted thread are far apart: then this begins again.
+ * shares its counters misses each time. So a miss soon after another one closes the fast path for
+ * one reading, the next miss for two, and so on. A miss FAR_BETWEEN readings after the last one
+ * closes nothing: it comes from preemption.
  */
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)
@@ -75,7 +76,7 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	return may_last(set, slot);
 }
 
-/* Sets the offset from the slot: its value is base + counts + (totals - assigned). */
+/* Sets the offset from the slot: the slot's value is base + counts + (totals - assigned). */
 static void offset_from_slot(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -113,7 +114,8 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
 	fast->set.clock = &set->recorder.clock;
 	fast->cpu = slot->cpu;
-	/* For an attached task only the switch ring tells: this comparison always holds. */
+	/* For an attached task only the switch ring tells of moves: `cpu` is compared with
+	 * itself. */
 	fast->cpu_place =
 	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
@@ -137,7 +139,8 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	passed_from_slot(set);
-	/* Last: a call that is left after this finds the fast path open. */
+	/* Stored last: if this call is left after the store, the next call finds the fast path
+	 * open. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = root;
 }
@@ -193,9 +196,10 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 		atomic_signal_fence(memory_order_seq_cst);
 	}
 	assign_totals(set, fast->previous);
-	/* The time until then is assigned: times are counted from there on. */
+	/* The time until the last reading is assigned, so times are counted from there on. */
 	set->attribution.stay.since_ns = set->recorder.last_timestamp;
-	/* Last: if the call is left before this, it can be repeated without any effect. */
+	/* Stored last: if this call is left before the store, repeating it has no further
+	 * effect. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = NULL;
 }
@@ -213,9 +217,9 @@ int ps__fast_note_miss(struct ps__fast_path *fast, int result)
 	return result == PS_OK ? PS__TRY_SLOW_PATH : result;
 }
 
-/* If the reading was accumulated last, it is its own base, and all that is counted is in a row. If
- * it has no base, its offset is the same as any other's. The latest reading must be of the same
- * kind as the older one. */
+/* A reading that was only accumulated is its own base, so its row is all that is needed. A reading
+ * that was only read has no base, so it has the same offset as the others. The latest reading must
+ * be of the same kind as the older one. */
 ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
                                enum ps__write_kind kind)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots on the fast path. The totals are read as for a reading, but no row is written. Also
- * inlined in ps_log_take: after a system call the CPU predicts each return wrongly.
+ * Snapshots on the fast path. They read the totals as a reading does, but write no row. The
+ * functions are also inlined in ps_log_take, because after a system call the CPU predicts each
+ * function return wrongly.
  */
 #ifndef PS_EVENTSET_FAST_SNAPSHOT_H
 #define PS_EVENTSET_FAST_SNAPSHOT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of takes, in two steps: between them the caller adds up what was counted. Inlined
- * in the boundaries of regions: after a system call the CPU predicts each return wrongly.
+ * The fast path of takes (take.h), in two steps. Between the steps the caller adds up what was
+ * counted. The functions are inlined where a region begins or ends, because after a system call the
+ * CPU predicts each function return wrongly.
  */
 #ifndef PS_EVENTSET_FAST_TAKE_H
 #define PS_EVENTSET_FAST_TAKE_H
@@ -40,7 +41,7 @@ PS__INLINE void ps__fast_take_cancel(struct ps__fast_path *fast)
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Ends the take, as an accumulated reading without a row. */
+/* Ends the take: the set is then as after ps_accum, but there is no row. */
 PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 {
 	ps__fast_swap(&fast->current, &fast->previous);
@@ -50,7 +51,8 @@ PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* take.c: what the take in progress has taken, in the form that ps__set_take hands over. */
+/* take.c: returns what the take in progress has taken, in the form that a ps__take function
+ * gets. */
 struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns) __attribute__((cold));
 
 #endif

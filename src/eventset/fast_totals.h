@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What readings, takes and snapshots on the fast path have in common: the totals are read, if the
- * task is where it was. */
+/* What readings, takes and snapshots on the fast path have in common: they read the totals, if the
+ * task is still on its CPU. */
 #ifndef PS_EVENTSET_FAST_TOTALS_H
 #define PS_EVENTSET_FAST_TOTALS_H
 
@@ -21,8 +21,8 @@ static inline bool ps__fast_has_stayed(const struct ps__fast_path *fast)
 	return __atomic_load_n(fast->switches.head, __ATOMIC_ACQUIRE) == seen;
 }
 
-/* True if the group was on the hardware all the time, where instances tell residency. Otherwise the
- * slow path assigns the waiting time. */
+/* False if a group waited for the hardware since the last read: the slow path then assigns the
+ * waiting time. Always true if split_times is 0. */
 static inline bool ps__fast_is_resident(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
@@ -34,7 +34,7 @@ static inline bool ps__fast_is_resident(const struct ps__fast_path *fast)
 	return waited == 0;
 }
 
-/* For kernels that don't write the CPU to user memory. */
+/* Asks the kernel, for kernels that don't write the CPU to user memory. */
 static __attribute__((cold, noinline)) bool
 ps__fast_is_there_when_asked(const struct ps__fast_path *fast)
 {
@@ -46,8 +46,9 @@ static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
 	return PS__LIKELY(*fast->cpu_place == fast->cpu) || ps__fast_is_there_when_asked(fast);
 }
 
-/* Reads the totals into `current`, if the task is where it was; otherwise PS__TRY_SLOW_PATH, or a
- * code with a detail. The CPU is checked after the counters, as code before them is counted. */
+/* Reads the totals into `current`. Returns PS__TRY_SLOW_PATH if the task has moved or was switched,
+ * or a code with a detail. Checks the CPU after the counters are read, as code before that is
+ * counted. */
 PS__INLINE int ps__fast_read_totals(struct ps__fast_path *fast)
 {
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))

@@ -7,32 +7,33 @@
  * the set was stopped isn't known separately, so an interruption of up to that length is not
  * noticed.
  *
- * A hypervisor can take the CPU away. This is enabled time, but not processor time, and can hide an
- * interruption of the same length. If the hypervisor tells no stolen time, it is processor time as
- * well. During a switch of tasks it is only processor time: nothing tells such a stall from an
- * interruption. So some stalls are allowed for if there were switches.
+ * A hypervisor can take the CPU away for a time: a stall. A stall is enabled time, but not
+ * processor time, so it can hide an interruption of the same length. If the hypervisor doesn't
+ * report stolen time, a stall is processor time as well. A stall during a switch of tasks is only
+ * processor time, and can't be told from an interruption. So some stalls are allowed for if there
+ * were switches.
  */
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* If more enabled time than this is missing, the thread was off its CPU, or its counters were. Only
- * then the processor time is read. */
+/* If more enabled time than this is missing, the thread was off its CPU, or its counters were off.
+ * Only then is the processor time read. */
 #define SHORTEST_DOUBT_NS 1000000u
 #define PART_IN_DOUBT     64u
 
 /* The two times may differ by this much. A switch of tasks is processor time that isn't counted; so
- * are parts of ps_start and ps_stop. With many instances, these take as long as the kernel needs to
- * start, stop and read each instance: the last start was timed. A switch starts and stops one
- * instance. On an emulated machine this takes longer than SWITCH_TOLERANCE_NS. */
+ * are parts of ps_start and ps_stop. With many instances ps_start and ps_stop take long, so a
+ * multiple of the last start's time is allowed for them. A switch starts and stops one instance,
+ * which on an emulated machine takes longer than SWITCH_TOLERANCE_NS. */
 #define TOLERANCE_NS        200000u
 #define TOLERANCE_PART      16u
 #define SWITCH_TOLERANCE_NS 100000u
 #define STOP_TOLERANCE_NS   50000u
 #define STOP_IN_STARTS      4u
 
-/* A hypervisor took the CPU away for 6 ms, and 3.6 ms were seen to be missing after switches.
- * STALL_NS are allowed for in each second. */
+/* Stalls of STALL_NS are allowed for in each second. In measurements, a hypervisor took the CPU
+ * away for 6 ms, and 3.6 ms were missing after switches. */
 #define STALL_NS   10000000u
 #define STALL_PART 100u
 
@@ -41,8 +42,9 @@ static uint64_t interruption_enabled_ns(const struct ps_eventset *set)
 	return ps__set_assigned(set, 0)[0];
 }
 
-/* Begins a new comparison now. A set that is stopped now counts as stopped since stop_ns. The clock
- * is read, because getrusage(2) gives the processor time of the last tick or switch. */
+/* Begins a new comparison at now_ns. If the set is stopped now, it counts as stopped since then.
+ * The processor time is read from a clock, because getrusage(2) gives that of the last tick or
+ * switch. */
 static void interruption_settle(struct ps_eventset *set, const struct rusage *usage,
                                 uint64_t now_ns)
 {

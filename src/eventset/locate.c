@@ -3,8 +3,8 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 
-/* True if the task has been only on its one CPU since the last fetch. Its mask may have been
- * another one meanwhile. */
+/* True if the task has been only on its one CPU since the last fetch. This can be true even if the
+ * task's CPU mask was changed meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
 	/* Methods that split the counts read the switch ring themselves. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Looks at the tasks of a process, and of all processes that it creates, in files of /proc that any
- * user may read. Processes that existed before are told from new ones by their pids. A new process
- * belongs to the set if its parent does.
+ * user may read. A process is new if the look before did not see its pid. A new process belongs to
+ * the set if its parent does.
  *
  * Most tasks don't run between two looks. One file has a task's time; if the time is the same as
  * before, no other file of the task is read.
@@ -30,13 +30,13 @@ struct ps__looks {
 	const pid_t *roots;
 	size_t root_count;
 	size_t cpus; /* the last one stands for all that are out of range */
-	/* visited: the CPUs that have any time, in the order in which they got it. Their index
-	 * there is their column in `times`. column: for each CPU its column, valid only if
+	/* visited: the CPUs that have any time, in the order in which they got it. A CPU's index
+	 * there is its column in `times`. column: for each CPU its column; valid only if
 	 * visited[column] is that CPU */
 	size_t *visited, *column;
 	size_t visited_count;
-	uint64_t *times;   /* a row for each root, and one for tasks whose root isn't known; */
-	uint64_t *row;     /* and one that ps__looks_times fills */
+	uint64_t *times;   /* a row for each root, and one for tasks whose root isn't known */
+	uint64_t *row;     /* one more row, which ps__looks_times fills */
 	uint64_t *sums;    /* sum of each row of times */
 	bool has_looked;   /* a complete look was taken: a pid that isn't known is new */
 	bool is_begun;     /* a complete look was taken since ps__looks_begin */
@@ -128,7 +128,7 @@ static void look_credit(struct ps__looks *looks, size_t root, int cpu, uint64_t 
 	looks->sums[root] += ran_ns;
 }
 
-/* A task that has ended or is hidden is no failure: the next look won't see it either. */
+/* True if the next look may succeed. A task that has ended or is hidden is no failure. */
 static bool look_has_failed(int error)
 {
 	return error != ENOENT && error != ESRCH && error != EACCES && error != EPERM;
@@ -202,8 +202,8 @@ static bool is_below(struct ps__looks *looks, pid_t parent)
 	       is_counted(ps__crowd_find(crowd_before(looks), parent));
 }
 
-/* Finds the root of a task that is new under this number, even if the number belonged to another
- * task before. A new process may be foreign. */
+/* Finds the root of a new task. Its tid may have belonged to another task before. If it is the
+ * first task of a process, that process may not belong to the set. */
 static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
                         const struct ps__task_stat *stat)
 {
@@ -214,8 +214,8 @@ static void look_at_new(struct ps__looks *looks, struct ps__seen *task,
 	                 : find_root(looks, task->tid);
 }
 
-/* True if a thread other than the first executed a program. It then has the first thread's tid, but
- * the time of its own life. */
+/* True if a thread other than the first one executed a program (execve). That thread then has the
+ * first thread's tid, but its own running time. */
 static bool was_other_thread(const struct ps__looks *looks, const struct ps__seen *task,
                              const struct ps__task_stat *stat, uint64_t ran_ns)
 {
@@ -223,8 +223,8 @@ static bool was_other_thread(const struct ps__looks *looks, const struct ps__see
 	       ran_ns > ps__os_clock_ns(CLOCK_BOOTTIME) - looks->whole_ns + LARGEST_LAG_NS;
 }
 
-/* Returns the longest time that a thread of the task's process was seen to run, if it isn't longer
- * than the task's. */
+/* Returns the longest running time that the last look saw for a thread of the task's process, of
+ * those that aren't longer than the task's time. */
 static uint64_t find_known(struct ps__looks *looks, const struct ps__seen *task)
 {
 	const struct ps__crowd *before = crowd_before(looks);
@@ -238,9 +238,9 @@ static uint64_t find_known(struct ps__looks *looks, const struct ps__seen *task)
 	return known_ns;
 }
 
-/* Returns the task's time since the last look. before: what an earlier look saw; NULL if none saw
- * the task. If the task is older than the last look, that look missed it, and 0 is returned, as its
- * time isn't known. */
+/* Returns the task's time since the last look. before: what the last look saw of the task; NULL:
+ * nothing. If a task that was not seen is older than the last look, its time since then isn't
+ * known, and 0 is returned. */
 static uint64_t look_time_since(struct ps__looks *looks, const struct ps__seen *task,
                                 const struct ps__task_stat *stat, const struct ps__seen *before)
 {
@@ -321,8 +321,9 @@ static void look_at_process(struct ps__looks *looks, pid_t pid)
 	look_list(looks, path, visit_task, &folder);
 }
 
-/* Children mostly follow their parents in the list. If a process's parent has ended before the
- * process was seen, the process is taken for a foreign one. */
+/* Looks at a process that the last look did not see, if its parent is counted. Children mostly
+ * follow their parents in /proc. If the parent has ended already, the process is taken for a
+ * foreign one. */
 static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 {
 	const struct ps__seen process = {.pid = pid, .tid = pid, .root = PS__NOT_COUNTED};

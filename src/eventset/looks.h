@@ -24,16 +24,17 @@ void ps__looks_begin(struct ps__looks *looks);
 /* Looks at all tasks. A task that can't be read now is left to the next look. */
 void ps__looks_take(struct ps__looks *looks);
 
-/* The number of CPUs that have any time since the last ps__looks_forget; and the CPU with this
- * index among them, -1 if its number is out of range. */
+/* Return the number of CPUs that have any time since the last ps__looks_forget; and the CPU with
+ * this index among them, or -1 if that CPU's number is out of range. */
 size_t ps__looks_visited(const struct ps__looks *looks);
 int ps__looks_cpu(const struct ps__looks *looks, size_t index);
 
 /*
  * Returns an array with a time for each of these CPUs: the time that the tasks of a root ran there.
- * spent_ns is the time that the kernel has counted for the root. If it is more, and there are tasks
- * whose root isn't known, the rest is divided in proportion to the times of those tasks, as a
- * guess. *total_ns receives the sum. Valid until the next call.
+ * spent_ns is the time that the kernel has counted for the root. If spent_ns is more than the sum
+ * of the times, and there are tasks whose root isn't known, the rest is divided in proportion to
+ * the times of those tasks, as a guess. *total_ns receives the sum of the array, which is valid
+ * until the next call.
  */
 const uint64_t *ps__looks_times(struct ps__looks *looks, size_t root, uint64_t spent_ns,
                                 uint64_t *total_ns);

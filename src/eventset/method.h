@@ -57,8 +57,8 @@ struct ps__method {
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
 	/* Assigns to slots what was read. False if the task's own slot gets no part. */
 	bool (*assign)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
-	/* True if a reading of a task that did not move since would have this slot's label. NULL:
-	 * never. */
+	/* True if the next reading would have this slot's label, too, if the task doesn't move.
+	 * NULL: never. */
 	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
 	/* True if the open counters don't fit any more. NULL: they always fit. */
 	bool (*has_changed)(const struct ps_eventset *set);
@@ -72,7 +72,7 @@ struct ps__time_share {
 	 * PS__STAYED_ANY: nothing was counted before. PS__STAYED_NOWHERE: it was on several CPUs,
 	 * or that isn't known */
 	int *stayed;
-	struct ps__looks *looks; /* tell the times of unproven roots; NULL: only clocks do */
+	struct ps__looks *looks; /* used for a root if its clocks prove no CPU; NULL: only clocks */
 	/* counts were assigned since the counts began; `weakest` is their weakest label */
 	bool is_assigned;
 	unsigned weakest;

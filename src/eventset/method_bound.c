@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task that could run on one CPU only when its set was started, and whose CPU mask was changed
- * since. Its counters don't split by CPU, and a reading can't open others. But the switch ring,
- * which proved that the task stayed on its one CPU, tells of all CPUs. What was counted while the
- * task stayed on one CPU belongs there. In an interval in which the task moved, each CPU gets a
- * share in proportion to the time. Nothing is lost. The next ps_start opens counters that split.
+ * Counts of a task that could run on only one CPU when its set was started. Its counters don't
+ * split by CPU. If its CPU mask is changed later, a reading can't open other counters. But the
+ * switch ring, which proves that the task stays on its one CPU, tells of all CPUs. What was counted
+ * while the task stayed on one CPU belongs there. In an interval in which the task moved, each CPU
+ * gets a share in proportion to the time. Nothing is lost. The next ps_start opens counters that
+ * split.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -64,8 +65,8 @@ static bool has_left_its_cpu(const struct ps_eventset *set)
 	return set->attribution.has_left || set->attribution.has_migrated;
 }
 
-/* True if the task was switched since it was last followed, or has times that aren't assigned:
- * ps_store follows it, too, in the middle of an interval. */
+/* True if the task was switched since the ring was last followed, or has times that aren't assigned
+ * yet: ps_store follows the ring, too, in the middle of an interval. */
 static bool must_follow(const struct ps_eventset *set)
 {
 	return ps__switch_ring_has_moved(&set->attribution.switches) || ps__set_time_spent(set) > 0;
@@ -141,8 +142,8 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_forget_times(set);
-	/* The time from the read until the task is followed again belongs to the next interval; it
-	 * isn't known where the task is in that time. */
+	/* The time from this read until the ring is followed again belongs to the next interval. If
+	 * the task keeps moving, it isn't known where it is in that time. */
 	set->attribution.stay.is_lost = set->attribution.is_moving;
 }
 

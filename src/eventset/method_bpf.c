@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts a process by a BPF program. On each CPU the program reads the CPU's events at each context
- * switch, and adds what they grew by to the process if one of its tasks leaves. So the counts are
- * split by CPU, and a task costs nothing; but each reading asks all CPUs. See src/backend/bpf.c.
+ * switch, and if a task of the process leaves the CPU, adds what they grew by to the process's
+ * counts. So the counts are split by CPU, and created tasks cost nothing. But each reading reads
+ * all CPUs. See src/backend/bpf.c.
  */
 #include "base/error.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* Refuses what the program can't do: it doesn't know tasks, and begins when it is loaded. */
+/* Refuses what the program can't do: it doesn't tell tasks apart, and begins to count when it is
+ * loaded. */
 static int prepare_bpf(struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks)

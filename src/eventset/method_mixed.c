@@ -44,8 +44,8 @@ static void note_time(struct round *round, uint64_t until_ns)
 		set->attribution.has_migrated = true;
 }
 
-/* A stay that ended counts as 1 ns at least: its CPU needs a share of what was counted between the
- * last read and that read's timestamp. */
+/* Takes over one record. A stay that has ended counts as at least 1 ns, so that its CPU gets a
+ * share of what was counted between the last read and that read's timestamp. */
 static void mixed_take_visit(const struct ps__visit *visit, void *context)
 {
 	struct round *round = context;
@@ -148,7 +148,7 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
 	ps__signals_release(&held);
 }
 
-/* Returns the label of the whole interval. MIXED: the counts are to be shared. */
+/* Returns the label of the whole interval. MIXED: the caller divides the counts by time. */
 static unsigned mixed_label(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
 {
 	bool has_migrated = set->attribution.has_migrated;

@@ -26,9 +26,9 @@ static uint64_t per_cpu_step(uint64_t total, uint64_t *known, uint16_t *flags)
 	return total;
 }
 
-/* Assigns to the slot what the instance counted since then. The slot's enabled time grows only by
- * the time on the hardware here. The instance's own enabled time goes on while the task is
- * elsewhere, and that is no multiplexing. */
+/* Assigns to the slot what the instance counted since its last assignment. The slot's enabled time
+ * grows only by the time on the hardware here. The instance's own enabled time also grows while the
+ * task is on other CPUs, which is no multiplexing. */
 static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size_t instance,
                             uint16_t mark)
 {
@@ -261,7 +261,7 @@ static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 	return round.result;
 }
 
-/* The counts are in slots already. */
+/* Returns false, because the counts are in slots already. */
 static bool settle_split(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	(void)fetch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"). Each event's count
- * goes to a CPU of the event's own package, wherever the caller is. Not hot: PAPI reads such events
- * by files or system calls of their own.
+ * goes to a CPU of the event's own package, wherever the caller is. Speed matters little here,
+ * because PAPI reads each such event by a file or a system call.
  */
 #include "base/error.h"
 #include "eventset/attribution.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts that the kernel records when the task is moved. A record's counts, less what is assigned
- * already, happened on the CPU where the task was before. The rest at the reading happened on the
- * CPU where the task is. The switch ring is always on, and tells of every migration. A group may
- * lack a record of one: its ring was full, or the group was not on the hardware then. Nothing is
- * lost in this case, but it isn't known where the counts of that interval belong.
+ * already, happened on the CPU where the task was before. What a reading finds beyond the last
+ * record happened on the CPU where the task is. The switch ring is always on, and tells of every
+ * migration. A group may lack the record of a migration: its ring was full, or the group was not on
+ * the hardware then. No count is lost in this case, but it isn't known where the counts of that
+ * interval belong.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -16,20 +17,20 @@
  * reading. */
 #define LARGEST_FOLLOW 4
 
-/* The number of times to look for a record that another CPU is about to write. Its interrupts are
- * off, so it takes a microsecond. */
+/* The number of times to look for a record that another CPU is about to write. That CPU's
+ * interrupts are off, so the write takes a microsecond. */
 #define LARGEST_WAIT 1000
 
 /* A summary of the switch ring's records. */
 struct visits {
 	uint64_t started_ns; /* time when the groups were enabled */
 	size_t count;        /* number of migrations since then */
-	int first_cpu;       /* CPU where the task was then */
+	int first_cpu;       /* CPU where the task was at started_ns */
 	int cpu;             /* CPU of the last migration */
 };
 
-/* The task may have moved after its CPU was looked up, and before the groups counted: the groups
- * have no record of that move. */
+/* Adds one migration. If it came after the task's CPU was looked up and before the groups were
+ * enabled, the groups have no record of it: it sets first_cpu, and isn't counted. */
 static void note_visit(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
@@ -50,7 +51,8 @@ struct walk {
 	bool is_short_of_memory;
 };
 
-/* Assigns a word, unless it is below what is assigned: then its record was read too late. */
+/* Assigns a word. If the total is below what is assigned already, its record was read too late, and
+ * nothing is assigned. */
 static void assign_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
 {
 	uint64_t total = ps__set_totals(set, 0)[word];
@@ -91,8 +93,8 @@ static void take_record(int cpu, void *context)
 	walk->count++;
 }
 
-/* True if there are as many records as visits, and they end on the same CPU: then each count is
- * where it belongs. */
+/* Assigns a group's records. True if the group has as many records as the switch ring has
+ * migrations, and both end on the same CPU: then each count is where it belongs. */
 static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
 {
 	struct walk walk = {.set = set, .group = group, .cpu = visits->first_cpu};
@@ -179,8 +181,8 @@ static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 	return true;
 }
 
-/* Refuses several kinds of cores: a group is on the hardware on one kind only, and would miss
- * migrations. */
+/* Refuses core events if there are several kinds of cores: a group is on the hardware only on one
+ * kind, and would miss migrations. */
 static int check_core_kinds(struct ps_eventset *set)
 {
 	size_t kinds = 1;

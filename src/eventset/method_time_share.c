@@ -53,12 +53,12 @@ struct root_times {
 	size_t first, end; /* range of its clocks */
 	size_t cpus;       /* number of CPUs that have a clock */
 	size_t visited;    /* number of these where the tasks ran */
-	int last;          /* the last of these; is_steady: its clock was enabled only there */
+	int last;          /* the last of these; is_steady: its clock ran whenever it was enabled */
 	bool is_steady;
 	bool has_any; /* there is a clock for any CPU; its times: */
 	uint64_t whole_ns;
 	uint64_t least_ns; /* whole_ns, less the time in which the clocks were read */
-	uint64_t gap_ns;   /* that time, at both ends of the interval */
+	uint64_t gap_ns;   /* time in which the clocks were read, at both ends of the interval */
 	uint64_t spent_ns; /* time on CPUs that have a clock */
 	uint64_t away_ns;  /* time on other CPUs */
 	/* Times on the CPUs that looks visited; valid for one root at a time. NULL: use the
@@ -112,7 +112,7 @@ static uint64_t time_share_enabled_ns(const struct ps_eventset *set, size_t root
 	return now > before ? now - before : 0;
 }
 
-/* first: index of the root's first clock. Clocks are ordered by root. */
+/* Sums up a root's clocks. first: index of the first one. Clocks are ordered by root. */
 static struct root_times times_of_root(const struct ps_eventset *set, size_t root, size_t first)
 {
 	const struct ps__target *target = &set->counters.target;
@@ -144,7 +144,7 @@ static bool was_elsewhere(const struct root_times *times)
 
 /*
  * Returns the one CPU on which the root's tasks were since the last fetch; PS__STAYED_NOWHERE: not
- * known. If there is no clock for any CPU, each CPU has a clock, and the others stood still.
+ * known. If no clock measures all time, each CPU has a clock, and all but one clock stood still.
  */
 static int stay_of(const struct root_times *times)
 {
@@ -253,7 +253,7 @@ static void spend_by_clocks(struct ps_eventset *set, const struct root_times *ti
 
 static void share_root(struct ps_eventset *set, const struct root_times *times, uint16_t mark)
 {
-	forget_spent(set); /* times of a call that was left here */
+	forget_spent(set); /* drops times of an earlier call that was left here */
 	if (times->seen_ns)
 		spend_seen(set, times->seen_ns);
 	else
@@ -272,16 +272,17 @@ static bool is_idle(const struct ps_eventset *set, const struct root_times *time
 	              bytes) == 0;
 }
 
-/* True if any CPU may have had some of the root's counts: looks can miss a stay, and the place of
- * away_ns isn't known. */
+/* True if any CPU may have had some of the root's counts: looks can miss a CPU, and the CPUs of
+ * away_ns aren't known. */
 static bool is_unplaced(const struct root_times *times)
 {
 	return times->seen_ns || times->away_ns > 0;
 }
 
-/* Notes which other parts may lack some of a root's counts, which were divided among CPUs. With
- * clocks for all CPUs these are the parts on which the root ran between the two fetches before: the
- * counts began before the clocks were last read. */
+/* Called after a root's counts were divided among CPUs. Notes which other parts may lack some of
+ * them. With clocks for all CPUs, these are the parts of the CPUs where the root ran in the
+ * interval before: each fetch reads the counts before the clocks, so the first of these counts
+ * belong to that interval. */
 static void doubt_others(struct ps_eventset *set, const struct root_times *times, unsigned label)
 {
 	struct ps__clock_known *known = set->attribution.time_share.known;
@@ -294,8 +295,8 @@ static void doubt_others(struct ps_eventset *set, const struct root_times *times
 		known[index].is_doubtful = known[index].has_run;
 }
 
-/* Weakens the labels of the parts that were noted. Their counts may have come from other roots,
- * also from roots that were assigned later. */
+/* Weakens the labels of the parts that doubt_others noted. Called after all roots are assigned,
+ * because a part may have counts of several roots. */
 static void weaken_doubtful(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->counters.target.clock_count; index++) {
@@ -353,8 +354,8 @@ static unsigned assign_root(struct ps_eventset *set, struct root_times *times,
 	return label;
 }
 
-/* Returns true if the CPU of the first thread gets a part, which may be 0. Then its label is as
- * weak as that of the shares. */
+/* Returns true if the CPU of the first thread gets a part, even one of 0. The part's label is then
+ * as weak as that of the shares. */
 static bool assign_time_share(struct ps_eventset *set, struct ps__fetch *fetch,
                               struct ps__slot *here)
 {

@@ -124,7 +124,8 @@ static int try_method(struct ps_eventset *set, const struct ps__method *method)
 }
 
 /* True if opening may succeed now. A thread that ended between the listing and its opening is
- * dropped. A group's leader can end with another thread: then the same threads are opened again. */
+ * dropped. If a group's leader has ended with another thread (PS__LOST_LEADER), the same threads
+ * are opened again. */
 static bool can_open_again(struct ps_eventset *set, int *losses)
 {
 	if (set->counters.ended_root == PS__LOST_LEADER)
@@ -141,8 +142,8 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 	return result;
 }
 
-/* The reason why a method was refused. A reason against per-CPU counters is kept rather than
- * others, because most users can have these more easily than any other method. */
+/* The reason why a method was refused. A reason against per-CPU counters replaces others, because
+ * most users can have per-CPU counters more easily than any other method. */
 struct refusal {
 	int code;
 	bool needs_permission; /* migration records need a permission */
@@ -261,8 +262,8 @@ static void note_unknown_threads(struct ps_eventset *set)
 	         (int)set->counters.target.tid);
 }
 
-/* Opens the counters again if the process created threads or children meanwhile. The last attempt
- * has no groups: single events can be read in any case. */
+/* Opens the counters. Opens them again if the process created threads or children meanwhile. The
+ * last attempt makes no groups, because single events can always be read. */
 static int open_counters(struct ps_eventset *set)
 {
 	int result = PS_OK;
@@ -313,7 +314,7 @@ void ps__set_close(struct ps_eventset *set)
 }
 
 /* True if the open counters can be used. If one thread opened them, to store or to reserve, and
- * another starts the set, they must be opened for that thread. */
+ * another thread starts the set, they must be opened again for that one. */
 static bool is_open_for_caller(const struct ps_eventset *set)
 {
 	return set->counters.backend &&
@@ -396,8 +397,9 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* True if the counters are good for one start only: an exec enables them once; the shares of tasks
- * are counted since the opening; threads that were missed may be missed for good. */
+/* True if each start needs new counters. An exec enables counters only once. The shares of tasks
+ * are counted since the opening. Threads that were missed stay missing until the counters are
+ * opened again. */
 static bool opens_anew(const struct ps_eventset *set)
 {
 	return set->attribution.misses_threads || set->counters.enables_on_exec ||
@@ -414,8 +416,8 @@ static void close_changed(struct ps_eventset *set)
 	ps__signals_release(&held);
 }
 
-/* Opens the events again if the task is no longer pinned, or is now; or if the counters are good
- * for one start only. */
+/* Opens the events again if the open counters don't fit any more, for example because the task's
+ * CPU mask has changed; or if each start needs new counters. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
 	if (set->counters.backend &&

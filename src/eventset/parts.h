@@ -30,8 +30,8 @@ size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
  * say that their counts are incomplete. */
 void ps__set_note_missing(struct ps_eventset *set);
 
-/* With this many copies of events for each created task, a cheaper method is worth an estimate: the
- * copies take a quarter of a millisecond. */
+/* If each created task would copy this many events, a cheaper method is preferred, even if it
+ * estimates: the copies take a quarter of a millisecond. */
 #define PS__COSTLY_COPIES 256
 
 /* This many copies, beside one of each event, make the creation of a thread a third slower
@@ -41,8 +41,8 @@ void ps__set_note_missing(struct ps_eventset *set);
 /* time_share.c: returns the number of events and clocks that a created task copies; 0: the set's
  * counts aren't divided by time, or it isn't open. */
 size_t ps__set_time_share_copies(const struct ps_eventset *set);
-/* True if looks tell the times. Each ps__set_look between two readings makes the estimate better
- * (method_time_share.c). */
+/* True if looks (looks.h) tell the times. Each ps__set_look between two readings makes the estimate
+ * better (method_time_share.c). */
 bool ps__set_has_looks(const struct ps_eventset *set);
 void ps__set_look(struct ps_eventset *set);
 
@@ -93,10 +93,10 @@ static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, si
  * be called by the function that tried the fast path: the stack's address tells whether a call was
  * left (base/stack.h). */
 int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot);
-/* snapshot.c: what the words of a part mean. NULL if the set was never started. Valid until its
- * events change. */
+/* snapshot.c: returns the recording, which says what the words of a part mean. NULL if the set was
+ * never started. Valid until the set's events change. */
 const struct ps__recording *ps__set_recording(const struct ps_eventset *set);
-/* Returns the CPU of a part; -1: no CPU. *place receives the place of its history. */
+/* Returns the CPU of a part; -1: no CPU. *place receives `place` of the part's history. */
 int ps__set_part_cpu(const struct ps_eventset *set, size_t index, uint32_t *place);
 /* The history of a part; NULL if the set has fewer parts. */
 const struct ps__history *ps__set_part_history(const struct ps_eventset *set, size_t index);

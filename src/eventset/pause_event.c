@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event of a set. Pausing and resuming are done by its counters. Restarting its count is done
- * by the set. */
+/* Calls for one event of a set. The backend pauses and resumes the event's counters. The set itself
+ * restarts the event's count. */
 #include "base/error.h"
 #include "base/stack.h"
 #include "eventset/control.h"
@@ -38,8 +38,8 @@ static void event_note_paused(struct ps_eventset *set, size_t event)
 		ps__column_pause(column, ps__clock_now_ns(&set->recorder.clock));
 }
 
-/* Takes the migration records before an event is resumed: later their totals would be read as those
- * of the time after the resume. */
+/* Takes the migration records before an event is resumed: if they were taken later, their totals
+ * would be read as those of the time after the resume. */
 static int event_take_records(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -57,7 +57,8 @@ static int event_set_paused(struct ps_eventset *set, size_t event, bool pauses, 
 
 	if (result == PS_OK && !pauses)
 		result = event_take_records(set);
-	/* Even if is_paused has this value: a call that was left may have changed some counters. */
+	/* Done even if is_paused has this value already: a call that was left may have changed only
+	 * some counters. */
 	if (result == PS_OK && backend)
 		result = backend->ops->pause_event(backend, event, pauses);
 	if (result != PS_OK)
@@ -96,7 +97,7 @@ int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event)
 }
 
 /* Sets the counts to 0. A snapshot's count only grows, so the counts are first added to `passed`. A
- * jump must not come between. */
+ * jump out of a handler must not come between. */
 static void event_clear_count(struct ps_eventset *set, size_t event)
 {
 	size_t word = 2 * set->recorder.recording->groups + event;

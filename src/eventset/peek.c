@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what a set has counted, for another thread than the counted one. It changes nothing in the
- * set, and reads nothing of the set that its thread changes while it counts. */
+/* Reads what a set has counted, for another thread than the counted one. These functions change
+ * nothing in the set. The counted thread may go on; only a fetch of that thread can make the result
+ * wrong. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
@@ -9,7 +10,8 @@
 #include "eventset/waiting.h"
 
 /* Returns the CPU where the thread has been since its last fetch, by its migration records; -1: not
- * known. If the thread fetches meanwhile, the caller notices it, and drops the result. */
+ * known. If the thread fetches meanwhile, the caller of ps__set_peek notices it, and drops the
+ * result. */
 static int peek_recorded_cpu(const struct ps_eventset *set)
 {
 	return set->attribution.method->split == PS__SPLIT_RECORDS &&
@@ -40,8 +42,8 @@ static int peek_cpu(const struct ps_eventset *set, pid_t tid, uint16_t *mark)
 	return cpu;
 }
 
-/* True if a group has waited for the hardware: it isn't known on which CPU. Each instance's enabled
- * time goes on wherever the thread runs. */
+/* True if a group has waited for the hardware. The CPU of the wait isn't known, because each
+ * instance's enabled time grows wherever the thread runs. */
 static bool peek_has_waited(const struct ps_eventset *set, const uint64_t *totals, size_t width)
 {
 	const struct ps__backend *backend = set->counters.backend;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A process as a target. Its events are opened for every thread that it has, and inherited by the
- * tasks that these threads create. A thread created meanwhile may be counted twice or not at all.
- * So the list of threads is read before and after the opening, and the opening is trusted only if
- * no thread has come.
+ * tasks that these threads create. A thread that is created during the opening may be counted twice
+ * or not at all. So the list of threads is read before and after the opening, and the opening is
+ * trusted only if no thread has come.
  */
 #include "base/advice.h"
 #include "base/error.h"

@@ -17,15 +17,16 @@ static int check_root(struct ps_eventset *set, struct ps_component *root)
 	return ps__set_bind(set, root);
 }
 
-/* Returns the slot of a stopped set's final counts. If nothing was read since ps_start, it is that
- * of the CPU which ps_start saw. */
+/* Returns the slot of a stopped set's final counts. If nothing was read since ps_start, returns the
+ * slot of the CPU where ps_start found the task. */
 static struct ps__slot *final_slot(struct ps_eventset *set)
 {
 	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu
 	                                                 : set->attribution.last_cpu);
 }
 
-/* Assigns all counts to slots. For a stopped set this is done, unless memory was short. */
+/* Assigns all counts to slots. For a stopped set, ps_stop has done this already, unless memory was
+ * short. */
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))
@@ -80,8 +81,8 @@ static const char *name_of(enum ps__write_kind kind)
 	return kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read";
 }
 
-/* The counters are read before the arguments are checked. If the call fails then, the counts are in
- * the slots, and the next reading has them. */
+/* Reads the counters before checking the arguments. If the check fails, the counts are in the slots
+ * already, and the next reading has them. */
 static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind,
                                struct ps_component *root, uint64_t *timestamp,
                                struct ps_thread **thread)

@@ -16,8 +16,8 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 	                (unsigned long long)timestamp, component->name);
 }
 
-/* Sums up the reading with this timestamp; 0: the newest reading that has the event. Returns the
- * number of parts. */
+/* Sums up the reading with this timestamp; if it is 0, the newest reading that has the event.
+ * Returns the number of parts. */
 static size_t reading_sum(const struct ps__recording *recording, size_t column,
                           struct ps__range range, uint64_t timestamp, struct ps_value *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Refuses or repairs a set that a call can't enter at once; a forked child is refused
- * (ps__set_refuse).
+ * Handles a call that can't enter its set at once (ps__set_refuse). Repairs the set if an earlier
+ * call was left half done. Refuses the call otherwise, also in a forked child.
  *
  * A call may have been left half done: by siglongjmp out of a handler that interrupted it, or by
  * the end of its thread. The next call finds the set busy, sees that nobody will continue the
@@ -27,8 +27,8 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
-/* Undoes the current word if it is not complete. Then the other words are assigned to the same
- * slot: the task may be elsewhere now, and all words of a part must be of one interval. */
+/* Undoes the current word if it is not complete. Then assigns the remaining words to the same slot:
+ * the task may be elsewhere now, and all words of a part must be of one interval. */
 static void undo_word(struct ps_eventset *set)
 {
 	const struct ps__undo *undo = &set->recorder.undo;
@@ -71,8 +71,8 @@ static bool ends_with(const struct ps__history *history, uint64_t timestamp)
 	return count > first && time_of_row(history, count - 1) == timestamp;
 }
 
-/* Makes the active list anew, as it may be damaged. A slot that was assigned just before may lack
- * its label. */
+/* Makes the active list anew, as it may be damaged. A slot to which the call had just assigned
+ * counts may lack a label: it gets LAST_CPU. */
 static void rebuild_slots(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -90,7 +90,7 @@ static void rebuild_slots(struct ps_eventset *set)
 	}
 }
 
-/* Completes what a new reading begins with: the latest reading gives up its parts and bases. */
+/* Completes the first stage of a new reading: removes the parts and bases of the latest one. */
 static void forget_latest(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
@@ -111,7 +111,7 @@ static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t lates
 	set->recorder.last_timestamp = latest;
 }
 
-/* Writes the rows of the latest reading, with the values of now. */
+/* Writes the rows of the latest reading, with their present values. */
 static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps__write_kind kind)
 {
 	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind,
@@ -136,8 +136,9 @@ static void begin_sequence(struct ps_eventset *set)
 		ps__recording_write_begin(set->recorder.recording);
 }
 
-/* Repairs a reading that the fast path was writing: in the latest row, or in one row after it.
- * recover_write then writes the row; if it is left, too, `pending` still has the reading. */
+/* Prepares the repair of a reading that the fast path was writing, in the latest row or in a new
+ * row after it. recover_write then writes the row. If recover_write is left, too, `pending` still
+ * has the reading. */
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;
@@ -167,7 +168,8 @@ static void recover_write(struct ps_eventset *set)
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	/* Only once: if this call is left, too, the new reading may have rows and bases by then. */
+	/* Done only once: if this call is left, too, the new reading may have rows and bases by
+	 * then. */
 	if (pending->stage == PS__STAGE_FORGETTING) {
 		forget_latest(set);
 		ps__set_enter_stage(set, PS__STAGE_WRITING);

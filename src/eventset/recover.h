@@ -10,10 +10,10 @@
 struct ps__slot;
 
 /*
- * The values that a change of counts replaces, until the change is complete. recover.c puts them
- * back if the call was left before. Either all counts of a slot and the assigned totals of an
- * instance are saved. Or, which is cheaper, only the current word of two vectors that are changed
- * word by word.
+ * The old values of counts that are being changed. recover.c puts them back if the call was left
+ * before the change was complete. There are two ways. One saves all counts of a slot and the
+ * assigned totals of an instance. The other is cheaper: it changes two vectors word by word, and
+ * saves only the current word.
  */
 struct ps__undo {
 	struct ps__slot *slot; /* slot whose counts are changed as a whole; NULL: none */
@@ -37,12 +37,12 @@ enum ps__write_kind {
 enum ps__write_stage {
 	PS__STAGE_NONE,
 	PS__STAGE_FORGETTING, /* the latest reading makes room for a new one */
-	/* it makes room for an older one: this stage can't be finished later */
+	/* the latest reading makes room for an older one; a later call can't finish this stage */
 	PS__STAGE_REOPENING,
 	PS__STAGE_WRITING /* the rows are written */
 };
 
-/* Progress and arguments of ps__set_write: the next call finishes it if it was left. */
+/* Progress and arguments of ps__set_write: if that was left, the next call finishes it. */
 struct ps__pending {
 	enum ps__write_stage stage;
 	bool is_update; /* updates the latest reading */

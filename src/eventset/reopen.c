@@ -76,8 +76,8 @@ int ps__set_keep_bases(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Makes no reading the latest: bases become 0. Only slots that have counts, or a time that isn't
- * assigned yet, stay active. */
+/* Removes the latest reading's parts: bases become 0. Only slots that have counts, or a time that
+ * isn't assigned yet, stay active. */
 void ps__set_forget_parts(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);

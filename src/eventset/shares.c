@@ -3,9 +3,9 @@
  * Each task's share of what a process counted: the counts in its own records, and sometimes a rest.
  *
  * Not all tasks have records. A living task has none. A root has none when it ends, because its
- * events aren't copies. The rest is what no record tells. If exactly one task has no record, the
- * rest belongs to it. This is decided for each event on each CPU. If a record is missing, several
- * tasks have no record, and then the rest belongs to no task.
+ * events aren't copies. The rest is the counts that no record tells. If exactly one task has no
+ * record, the rest belongs to it. This is decided for each event on each CPU. If several tasks have
+ * no record, for example because a record was lost, the rest belongs to no task.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -17,7 +17,7 @@
 /* Counts of an event on an instance that no record told of. */
 struct rest {
 	long long count;
-	ptrdiff_t owner; /* index of the task to which it belongs, or: */
+	ptrdiff_t owner; /* index of the task to which the rest belongs, or one of these: */
 };
 #define NOBODY  (-1)
 #define SEVERAL (-2)

@@ -63,7 +63,7 @@ void ps__set_free_slots(struct ps_eventset *set)
 	set->snapshots = 0;
 }
 
-/* Grows a list: it gets room for one slot more than were met. */
+/* Grows a list of slots: makes room for one slot more than the set has met. */
 static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
 {
 	struct ps__slot **grown =

@@ -103,7 +103,7 @@ int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **s
 	return result;
 }
 
-/* The other slots' parts don't change while the fast path is open. */
+/* While the fast path is open, only the part of its own slot changes. */
 bool ps__fast_copy_parts(const struct ps__fast_path *fast, struct ps_snapshot *snapshot)
 {
 	const char *set = (const char *)fast - offsetof(struct ps_eventset, fast_path);
@@ -162,8 +162,8 @@ static const uint64_t *snapshot_part_of(const struct ps_snapshot *snapshot, size
 	return snapshot && index < snapshot->count ? ps__snapshot_part(snapshot, index) : NULL;
 }
 
-/* Puts the difference of a slot's part to `from` into the row. False if nothing was counted there,
- * not even time. */
+/* Stores in the row by how much a slot's part grew since `from`. False if it did not grow at all,
+ * not even its times. */
 static bool difference_subtract(const struct difference *difference, size_t index,
                                 const struct ps_snapshot *from)
 {
@@ -187,9 +187,9 @@ static uint16_t difference_label(const struct difference *difference, size_t ind
 	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
 }
 
-/* Joins the doubts of all parts: a doubtful part may have counts of any other part, also of one
- * outside of the component. A part that didn't change may have a label from before the interval,
- * and is left out. */
+/* Joins the doubts (ps__mark_doubt) of all parts that changed: a part in doubt may have counts of
+ * any other part, also of one outside the component. A part that didn't change is left out, because
+ * its label may be from before the interval. */
 static uint16_t difference_find_doubt(const struct difference *difference)
 {
 	uint16_t doubt = 0;

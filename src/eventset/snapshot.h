@@ -37,8 +37,9 @@ static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part
  * is. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 
-/* Adds a slot's counts to `passed`, before they are set to 0. If it returns true, the caller sets
- * them to 0 and then releases `held`: a call must not be left between the two steps. */
+/* Adds a slot's counts to `passed`, and holds signals. Then returns true: the caller sets the
+ * counts to 0, and releases `held`. A call must not be left between these steps. False if there are
+ * no snapshots. */
 static inline bool ps__slot_begin_pass(const struct ps_eventset *set, struct ps__slot *slot,
                                        struct ps__held *held)
 {

@@ -27,7 +27,7 @@ static int check_owner(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Counts from before must not be added to those of the new run. */
+/* Fetches the final counts of the run before: they must not be added to those of the new run. */
 int ps__set_fetch_rest(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
@@ -108,7 +108,7 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
-/* Starts counters that count since the opening: leaves out what they counted until now. */
+/* Starts counters that have counted since they were opened. Drops what they counted until now. */
 static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
                                                         enum ps__set_state before)
 {
@@ -127,8 +127,8 @@ static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
 	return result;
 }
 
-/* Starts the counters. All that can be done before they are enabled is done before, because code
- * after that is counted. */
+/* Starts the counters. Does as much as possible before they are enabled, because code after that is
+ * counted. */
 static inline __attribute__((always_inline)) int start_prepared(struct ps_eventset *set)
 {
 	enum ps__set_state before = set->state;

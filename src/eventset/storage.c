@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set's storage: the recording of its readings, and the vectors through which counts reach it. */
+/* A set's storage: the recording of its readings, and the vectors of the counters. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/eventset.h"

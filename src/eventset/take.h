@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes: what a set has counted since the last take, by hardware thread. For rooms that add up the
- * counts themselves. The tree loses nothing: the next reading contains the sum of all takes.
+ * A take is what a set has counted since the last take, by hardware thread. Takes are for rooms
+ * that add up the counts themselves. The tree loses nothing: the next reading contains the sum of
+ * all takes.
  */
 #ifndef PS_EVENTSET_TAKE_H
 #define PS_EVENTSET_TAKE_H
@@ -26,7 +27,7 @@ typedef int ps__take(void *context, const struct ps__taken *taken);
  * Takes from a set that counts the calling thread and has made a reading (call ps_start and ps_read
  * first). After ps_stop it takes the rest. Opens the fast path of takes (fast_take.h).
  *
- * now_ns receives the time of struct ps__taken. Returns PS_OK, PS_PARTIAL, or an error of ps_read;
+ * *now_ns receives now_ns of struct ps__taken. Returns PS_OK, PS_PARTIAL, or an error of ps_read;
  * after an error nothing was taken.
  */
 int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);

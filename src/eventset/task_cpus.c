@@ -71,7 +71,7 @@ struct new_cpu {
 	size_t count; /* number of cpus that are left */
 };
 
-/* Returns 1 for a CPU that is not among the set's. Both lists rise. */
+/* Returns 1 for a CPU that is not among the set's. Both lists are in rising order. */
 static int find_new_cpu(int cpu, void *context)
 {
 	struct new_cpu *left = context;

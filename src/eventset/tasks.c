@@ -66,8 +66,8 @@ static const struct ps__known_task *find_process(struct ps__tasks *tasks, pid_t 
 	return NULL;
 }
 
-/* Adds a task. A process's first thread starts a new entry; its other threads are added to the
- * newest entry. */
+/* Adds a task. A process's first thread begins a new process; other threads belong to the newest
+ * process with their pid. */
 static struct ps__known_task *tasks_add(struct ps__tasks *tasks, pid_t pid, pid_t tid)
 {
 	if (tasks_make_room(tasks) < 0) {
@@ -85,8 +85,7 @@ static struct ps__known_task *tasks_add(struct ps__tasks *tasks, pid_t pid, pid_
 	return task;
 }
 
-/* Returns the task of a record. It may be new: the record of its creation can be in a ring that was
- * read before. */
+/* Returns the task of a record. Adds the task if no record of its creation has been read. */
 static struct ps__known_task *find_or_add(struct ps__tasks *tasks,
                                           const struct ps__task_record *record)
 {
@@ -133,8 +132,8 @@ static void tasks_renumber(struct ps__tasks *tasks, struct ps__known_task *task,
 	*bucket_of(tasks, tid) = task - tasks->tasks;
 }
 
-/* Adds a task whose creation no record told. Another task may have had this tid, with counts that
- * belong to this one: so the rest belongs to no task from now on. */
+/* Adds a task whose creation no record told. Some of its counts may have been noted for another
+ * task with this tid, so from now on the rest (shares.c) belongs to no task. */
 static struct ps__known_task *add_unseen(struct ps__tasks *tasks,
                                          const struct ps__task_record *record)
 {
@@ -169,7 +168,7 @@ static size_t find_living(const struct ps__tasks *tasks, const struct ps__task_r
 }
 
 /*
- * Finds the task that has its process's number now that the first thread has ended.
+ * Finds the task that took over its process's number (pid) after the first thread ended.
  *
  * Linux gives the pid to any thread that begins a program (de_thread). Before that, it ends all
  * other threads of the process, and waits for them: their records come first. So the task is the
@@ -187,8 +186,8 @@ static struct ps__known_task *tasks_take_over(struct ps__tasks *tasks,
 	return found;
 }
 
-/* The kernel ends a task's events once. A second end is the end of a thread that took over its
- * process's number, and was killed before its program began. */
+/* The kernel ends a task's events once. A second end with the same tid is of a thread that took
+ * over its process's number, and was killed before its program began. */
 static void tasks_note_ended(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
 	struct ps__known_task *task = tasks_find(tasks, record->tid);
@@ -373,13 +372,13 @@ const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set)
 	if (set->counters.target.kind != PS__TARGET_PROCESS || !set->counters.backend ||
 	    !set->counters.backend->ops->take_uncounted)
 		return NULL;
-	/* With kept-apart tasks, their rings also have the records of programs. */
+	/* If tasks are kept apart, their rings also have the records of programs. */
 	ps__set_take_tasks(set);
 	return set->counters.backend->ops->take_uncounted(set->counters.backend);
 }
 
-/* Marks all counts from now on as incomplete. A program that isn't counted may run on any CPU, and
- * start programs that aren't seen; so may threads that were missed. */
+/* If there are uncounted programs or missed threads, marks all counts from now on as incomplete:
+ * these may run on any CPU, and start programs that aren't seen. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 {
 	const struct ps__uncounted *found = ps__set_take_uncounted(set);

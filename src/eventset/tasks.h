@@ -8,7 +8,7 @@
 
 #define PS__NO_ROOT SIZE_MAX
 
-/* A task's counts of one instance; only if any is not 0. */
+/* A task's counts on one instance. There is none if all counts are 0. */
 struct ps__share {
 	struct ps__share *next;
 	size_t instance;
@@ -22,7 +22,7 @@ struct ps__known_task {
 	size_t process; /* the index of the first known task of its process */
 	/* index of the root whose events it has copied; PS__NO_ROOT: not known */
 	size_t root;
-	/* its creation is noted: a later record of it is another task's */
+	/* its creation is noted: a later creation with its tid is another task's */
 	bool is_announced;
 	bool is_ended;   /* a record said that its events ended */
 	bool is_counted; /* a record has told its counts on one CPU or more */
@@ -61,14 +61,14 @@ static inline bool ps__task_is_known(const struct ps__tasks *tasks, size_t task,
 	return tasks->known[task * ps__task_known_words(tasks) + bit / 64] >> bit % 64 & 1;
 }
 
-/* tasks.c: the list of the tasks. take: reads the backend's records. */
+/* tasks.c: the list of the tasks. ps__set_take_tasks reads the backend's records. */
 int ps__set_open_tasks(struct ps_eventset *set);
 void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
 /* Returns the programs that the kernel did not count; NULL: they aren't watched. */
 const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
-/* Marks a process's readings as incomplete if there are such programs, or threads were missed.
- * Called after a fetch. */
+/* Marks a process's readings as incomplete if there are uncounted programs, or threads were missed.
+ * Called in a fetch, after the counters are read. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 
 /* process.c: the threads that an attached process has when it is opened. */

@@ -24,13 +24,13 @@ void ps__set_forget_clocks(struct ps_eventset *set)
 	set->counters.target.clock_count = 0;
 }
 
-/* A list of places, while it grows. */
+/* A list of clocks to open, while it grows. */
 struct listing {
 	struct ps__clock_place *places;
 	size_t count;
 	size_t room;
 	size_t root;
-	bool is_of_bound; /* list only roots that may use one CPU */
+	bool is_of_bound; /* list only roots that may use only one CPU */
 };
 
 static int list_place(int cpu, void *context)
@@ -44,8 +44,8 @@ static int list_place(int cpu, void *context)
 	return 0;
 }
 
-/* Lists the CPUs that a root may use; tasks that it creates have the same mask. Adds a place for
- * any CPU, unless the root may use all possible CPUs. Returns 0 or -errno. */
+/* Lists a clock for each CPU that a root may use; tasks that the root creates have the same mask.
+ * Adds a clock for any CPU, unless the root may use all possible CPUs. Returns 0 or -errno. */
 static int list_places_of(struct listing *listing, pid_t tid, size_t possible)
 {
 	size_t first = listing->count;

@@ -20,7 +20,7 @@ static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words
 }
 static inline void ps__set_change_word(struct ps_eventset *set, size_t index, uint64_t before)
 {
-	/* Until the next line, `index` is of a word that is complete. */
+	/* Until `index` is stored below, it names the word before, which is complete. */
 	set->recorder.undo.before = before;
 	atomic_signal_fence(memory_order_seq_cst);
 	set->recorder.undo.index = index;
@@ -57,7 +57,8 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Before and after a change of all of a slot's counts and an instance's assigned totals. */
+/* Call ps__set_change_begin before a change of all of a slot's counts and an instance's assigned
+ * totals, and ps__set_change_end after it. */
 static inline void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot,
                                         uint64_t *assigned)
 {

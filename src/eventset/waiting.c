@@ -13,7 +13,7 @@ static uint64_t *start_of(const struct ps_eventset *set, size_t instance)
 	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
 }
 
-/* By group, the enabled time since ps_start that was accounted for at the last fetch. */
+/* Returns, by group, the enabled time since ps_start that the last fetch has accounted for. */
 static uint64_t *clock_of(const struct ps_eventset *set)
 {
 	return start_of(set, set->counters.backend->instances);
@@ -58,15 +58,15 @@ void ps__set_discount_instance(struct ps_eventset *set, size_t instance)
 	set->attribution.per_cpu.settled = NULL;
 }
 
-/* True if the CPU's kind of core has the group's events. If not, a dummy stands in, and tells how
- * long the task was there. */
+/* True if the CPU's kind of core has the group's events. If not, a dummy event stands in for them,
+ * and tells how long the task was there. */
 static bool can_count(const struct ps__slot *slot, size_t group)
 {
 	return group >= 64 || !(slot->lacking & UINT64_C(1) << group);
 }
 
-/* A group is read after its clock. So if the group never waits, its running time is ahead of the
- * clock, and the difference is negative. */
+/* The residency is read before the group. So if the group never waits, its running time is larger
+ * than the residency, and the difference is negative. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group)
 {
 	if (!set->counters.backend->residency_ns || !set->counters.backend->is_hardware[group])
@@ -103,8 +103,8 @@ void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 	}
 }
 
-/* Returns the slot where a group waited that was never on the hardware: `here`; or, if this kind of
- * core lacks the group, another active slot whose core has it. */
+/* Returns the slot that gets the waiting time of a group that was never on the hardware. This is
+ * `here`; or, if that kind of core lacks the group, another active slot whose core has it. */
 static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group,
                                      struct ps__slot *here)
 {
@@ -141,9 +141,10 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 	}
 }
 
-/* The enabled time of one instance (of all roots together) goes on wherever the task runs. Where it
- * exceeds the running times of all instances by more than the skew, the group waited. A smaller
- * excess stays on the clock, because many short waits add up to a long one. */
+/* For a task that may have moved. The enabled time of one instance (of all roots together) grows
+ * wherever the task runs. If it exceeds the running times of all instances by more than the skew,
+ * the group waited. A smaller excess is kept for the next fetch, because many short waits add up to
+ * a long one. */
 static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot *here, uint64_t ran)
 {
 	uint64_t now = 0;
@@ -161,8 +162,8 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 	set->attribution.per_cpu.has_waited = true;
 }
 
-/* The task was nowhere else since the instance was last read. Then the two times are of one event
- * at one moment, and have no skew. */
+/* For a task that was only on this CPU since the instance was last read. Its enabled and running
+ * times are of one event at one moment, and have no skew. */
 static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here,
                           uint64_t ran)
 {
@@ -188,8 +189,9 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 		settle_moved(set, group, here, ran);
 }
 
-/* True if a single task was nowhere else since the last fetch. A process may run on several CPUs at
- * once, and a task without a switch ring may move while its instances are read. */
+/* True if a single task was only on this CPU since the last fetch. False for a process, which may
+ * run on several CPUs at once; and for an attached task without a switch ring, which may move while
+ * its instances are read. */
 static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *here)
 {
 	bool is_watched =
@@ -206,8 +208,8 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
-/* Marks parts whose group missed time, if there are several parts: the share of each CPU is an
- * estimate then. */
+/* If there are several parts, marks those with a group that waited: each CPU's share of the waiting
+ * time is an estimate. */
 static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;

@@ -6,8 +6,9 @@
 
 #include "eventset/eventset.h"
 
-/* The enabled times of two instances differ by the time between starting them, and between reading
- * them. That time is measured at the start: a hypervisor or an interrupt can make it long. */
+/* Returns by how much the enabled times of two instances may differ: the time between starting
+ * them, and between reading them. The start is timed, because a hypervisor or an interrupt can make
+ * it long. */
 static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
 {
 	return 20000u + 2000u * backend->instances + backend->run.start_ns;
@@ -15,7 +16,8 @@ static inline uint64_t ps__set_skew_ns(const struct ps__backend *backend)
 
 /* Begins to measure waiting, at a start. */
 void ps__set_start_instances(struct ps_eventset *set);
-/* Drops the counts and waiting times since the last fetch. The instance's totals were just read. */
+/* Drops an instance's counts and waiting times since the last fetch. The caller has just read the
+ * instance's totals. */
 void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
 /* With residencies: the waiting time, at the last read, that isn't assigned yet. Otherwise 0. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group);

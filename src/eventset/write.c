@@ -106,7 +106,7 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 	ps__set_changed_words(set);
 	if (is_passed)
 		ps__signals_release(&held);
-	/* In this order it can be repeated if the call is left. */
+	/* This order lets the next call repeat these steps if this call is left. */
 	slot->base_mark = ps__mark_join(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
 	slot->has_base = true;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -157,8 +157,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		ps__history_trim(history, set->recorder.history);
 }
 
-/* Spreads doubt to all parts: counts of one slot may belong to any other slot, even if the others
- * were counted later, or are in the base of ps_accum. */
+/* Gives the doubts (ps__mark_doubt) of any part to all parts: counts of one slot may belong to any
+ * other slot, even if the others were counted later, or are in the base of ps_accum. */
 static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventset *set,
                                                                const struct ps__write *write)
 {
@@ -197,7 +197,8 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-/* Begins another reading: none is the latest now, and the slot has a part of the new one. */
+/* Begins another reading: removes the parts of the latest one. The slot gets a part of the new
+ * one. */
 static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 {
 	ps__set_forget_parts(set);
