@@ -67,7 +67,7 @@ struct ps__target {
 	bool has_records;
 };
 
-/* What a record tells of a software thread of a process. */
+/* What a record tells of a software thread of a process, with the fields that are set. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: the task changed its name */
@@ -105,7 +105,7 @@ struct ps__backend;
 
 #define PS__NOT_DIRECT 1
 
-/* The CPU to which the task was moved. */
+/* Called with the CPU to which the task was moved. */
 typedef void ps__backend_visit(int cpu, void *context);
 
 /* Called with one of an event's descriptors. A result other than 0 ends the visits. tid 0: the
@@ -158,10 +158,10 @@ struct ps__backend_ops {
 	 * watches them. */
 	const struct ps__uncounted *(*take_uncounted)(struct ps__backend *backend);
 	/*
-	 * Visits the migrations since the last drain, oldest first, at which the group was on its
-	 * CPU. Before each visit it writes the group's totals at that moment; entries of other
-	 * groups are left as they are. False if records may be missing. Only for a target with
-	 * has_records. Async-signal-safe if visit is.
+	 * Visits the migrations since the last drain, oldest first, at which the group was on the
+	 * hardware. Before each visit, writes the group's totals of that moment to totals, and
+	 * leaves the entries of other groups as they are. False if records may be missing. Only for
+	 * a target with has_records. Async-signal-safe if visit is.
 	 */
 	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals,
 	              ps__backend_visit *visit, void *context);
@@ -186,7 +186,7 @@ struct ps__backend {
 	char why_path[256]; /* why the path isn't a cheaper one; "" if it is the cheapest */
 	/* Words after the totals that read_direct may write to, beyond the first */
 	size_t spare;
-	/* Totals can fall: differences, estimates. The backend itself looks for resets */
+	/* Totals may fall: some are differences or estimates. The backend itself detects resets */
 	bool may_fall;
 	bool interrupted; /* set by read: counting was off for some time. The set clears it */
 	/* Set by read: a counter was reset, and is counted from there. The set clears it */
@@ -201,7 +201,7 @@ struct ps__backend {
 	/* By instance: nanoseconds for which the task was on the instance's CPU, at the last read.
 	 * NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
-	/* The clocks at the last read_clocks, for a target that has them. The backend's */
+	/* Times of the target's clocks at the last read_clocks. Owned by the backend */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
 	/* Noted by the perf backend; CLOCK_MONOTONIC */
@@ -219,13 +219,13 @@ struct ps__backend *ps__bpf_create(void);
 
 /*
  * Opens an event and closes it, to know whether this user can count it here. Settles the domain: if
- * the name leaves it open, and only user space is permitted, the event is limited to user space
- * (user_only). PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
+ * the event's name doesn't set it, and only user space is permitted, the event is limited to user
+ * space (user_only). PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
  */
 int ps__perf_probe(struct ps__event *event);
 
-/* Opens only these events, on the caller, and closes them, to know whether they fit in groups as
- * they are to be grouped. PS_ENOCNTR, and the errors of open. The events are not changed. */
+/* Opens only these events, on the calling thread, and closes them, to know whether they fit in the
+ * groups that are asked for. Errors: PS_ENOCNTR, and those of open. The events are not changed. */
 int ps__perf_probe_groups(const struct ps__event *events, size_t count);
 
 /* perf_counter.c: opens the event and closes it, to know whether the kernel takes its filter, or

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The BPF backend, for a process. The perf backend opens events of whole CPUs. A program in the
- * kernel reads them at each context switch: what they grew by belongs to the process if the task
- * that leaves the CPU does. So a task costs nothing, when it runs or is created; and there is one
- * descriptor for each event and CPU, however many tasks there are. A reading runs the same program
- * on each CPU.
+ * kernel reads these events at each context switch. What the events grew by belongs to the process
+ * if the task that leaves the CPU belongs to it. So no event is copied when a task is created.
+ * There is one descriptor for each event and CPU, however many tasks there are. A reading runs the
+ * same program on each CPU.
  */
 #include "backend/bpf.h"
 #include "backend/perf.h"
@@ -30,7 +30,7 @@ struct ps__bpf {
 	struct ps__backend *perf;
 	struct ps__bpf_kernel kernel;
 	const int *cpus; /* CPUs of the instances; owned by the set */
-	/* by the program's index, the index in the set: only events that are supported */
+	/* by index in the program, the event's index in the set; only supported events */
 	uint32_t *events;
 	uint64_t *words;      /* the words of one CPU */
 	struct clock *clocks; /* by instance */
@@ -161,7 +161,8 @@ static int set_events(const struct ps__bpf *bpf, size_t instance)
 }
 
 /* Runs the program on the instance's CPU, and reads the CPU's words. PS_PARTIAL: the CPU is
- * offline; no copy can be made, but nothing writes to the words then, so they are read. */
+ * offline; no copy can be made, but nothing writes to the CPU's own words then, so these are
+ * read. */
 static int look_at(struct ps__bpf *bpf, size_t instance)
 {
 	size_t cpu = (size_t)bpf->cpus[instance];
@@ -321,7 +322,7 @@ static int bpf_pause_event(struct ps__backend *backend, size_t event, bool pause
 	                "set, or count with PS_ATTRIBUTE_EXACT");
 }
 
-/* The program counts set-user-ID programs like any other. */
+/* Returns none: the BPF program counts set-user-ID programs like any other. */
 static const struct ps__uncounted *bpf_take_uncounted(struct ps__backend *backend)
 {
 	static const struct ps__uncounted none;

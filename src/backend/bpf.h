@@ -13,17 +13,17 @@
 #include <stddef.h>
 
 /*
- * The words that the program keeps for each CPU. Those of events follow.
+ * The words that the program keeps for each CPU. The words of the events follow.
  *
- * The map has a value with these words for each CPU, and after these a second value for each CPU:
- * the copy, which a reading makes. The program may write to the first value while another CPU reads
- * it, so a task's count could be read with the times from before its last switch. Only a reading
- * writes to the copy. Its program runs on the CPU itself: no switch interrupts it, and it
- * interrupts no switch.
+ * The map has one value with these words for each CPU, and after all of these a second one for each
+ * CPU: the copy. The program may write to the first value while another CPU reads it, so a count
+ * could be read with times from before the last switch. Only a reading writes to the copy, by
+ * running the program on the CPU itself: no switch interrupts that run, and it interrupts no
+ * switch.
  */
 enum {
 	PS__BPF_LEFT, /* 1 if the task that left the CPU last belongs to the process */
-	/* only in the value behind those of all CPUs: number of failed reads, of all CPUs */
+	/* number of failed reads on all CPUs; only in the map's last value */
 	PS__BPF_FAILED,
 	PS__BPF_HEAD
 };
@@ -42,7 +42,8 @@ static inline size_t ps__bpf_sum_word(size_t event)
 	return ps__bpf_known_word(event) + 3;
 }
 
-/* A byte for each pid says if the process is counted. A map's value has PS__BPF_BYTES of them. */
+/* The map of pids has a byte for each pid: is the process counted? Each value has PS__BPF_BYTES of
+ * them. */
 #define PS__BPF_BYTES      64
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
@@ -69,7 +70,7 @@ struct ps__bpf_kernel {
 	struct ps__bpf_object switch_program, child_program;
 	/* the programs run while their links are open */
 	struct ps__bpf_object switch_link, child_link;
-	/* the first member behind the objects: see PS__BPF_DESCRIPTORS */
+	/* number of CPUs in the maps; first member after the objects, for PS__BPF_DESCRIPTORS */
 	size_t cpu_limit;
 	size_t event_count;
 	size_t words; /* number of words for a CPU in sums */
@@ -93,8 +94,8 @@ void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel
 void ps__bpf_write_child(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                          size_t pid_offset);
 
-/* bpf_open.c: makes the maps and the programs, which run from then on. The counts in kernel are
- * given. On failure everything is closed. PS_OK, or a code with a detail. */
+/* bpf_open.c: makes the maps and the programs, which run from then on. The caller has set cpu_limit
+ * and event_count. On failure everything is closed. PS_OK, or a code with a detail. */
 int ps__bpf_open(struct ps__bpf_kernel *kernel, const bool *is_late);
 /* Checks whether BPF works: opens both programs as for one event, runs one as for a reading (Linux
  * 5.10), and closes them. PS_OK, or a code with a detail. */
@@ -108,7 +109,8 @@ int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
 int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
 /* Reads the words of a key. */
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words);
-/* Checks the descriptors before a reading. PS_ECLOST: the program has closed some of them. */
+/* Checks the descriptors before a reading. PS_ECLOST: the user's program has closed some of
+ * them. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel);
 /* Counts the cases in which the kernel skipped a program because it ran on that CPU already
  * (recursion_misses, Linux 5.12). */
@@ -117,8 +119,8 @@ int ps__bpf_count_misses(const struct ps__bpf_kernel *kernel, uint64_t *misses);
 /* bpf_explain.c: returns a code, with a sentence for an errno. what: the object for which bpf(2)
  * was called. */
 int ps__bpf_explain(enum bpf_cmd command, const char *what, int error);
-/* Explains why perf_event_open refused events of whole CPUs. It has set a sentence itself, but what
- * it asks for is not enough for BPF. Returns PS_EPERM. */
+/* Explains why perf_event_open refused events of whole CPUs. The perf backend has set a sentence
+ * already, but what that asks for is not enough for BPF. Returns PS_EPERM. */
 int ps__bpf_explain_events(void);
 /* Checks that this process sees the kernel's own pids. PS_ENOSUPP if not, PS_ESYS if that can't be
  * found out. */

@@ -99,7 +99,8 @@ static void emit_map(struct ps__bpf_code *code, unsigned to, int map_fd)
 	emit_instruction(code, 0, 0, 0, 0, 0);
 }
 
-/* r0: address of the map's value for the key in r1. If there is none, the program ends. */
+/* Sets r0 to the address of the map's value for the key in r1. If there is none, the program
+ * ends. */
 static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 {
 	emit_instruction(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, KEY_AT, 0);
@@ -112,7 +113,7 @@ static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 	emit_landing(code, jump);
 }
 
-/* r0: address of the byte for the pid in r1. Overwrites r9. */
+/* Sets r0 to the address of the byte for the pid in r1. Overwrites r9. */
 static void emit_find_byte(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_copy(code, BPF_REG_9, BPF_REG_1);
@@ -122,7 +123,7 @@ static void emit_find_byte(struct ps__bpf_code *code, const struct ps__bpf_kerne
 	emit_sum(code, BPF_ADD, BPF_REG_0, BPF_REG_9);
 }
 
-/* r9: not 0 if the current task belongs to the process. */
+/* Sets r9 to 0 unless the current task belongs to the process. */
 static void emit_is_counted(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_call(code, BPF_FUNC_get_current_pid_tgid);
@@ -151,8 +152,9 @@ static void emit_number_of_event(struct ps__bpf_code *code, size_t event, int nu
 	emit_landing(code, jump);
 }
 
-/* Reads an event. If it is late, the kernel counts a context switch after the program has run: what
- * the count grew by belongs to the task that left last. Its times are like other events'. */
+/* Reads an event. If is_late, the kernel counts a context switch only after the program has run, so
+ * what the count grew by belongs to the task that left before. The times belong to the current
+ * task, as for other events. */
 static void emit_event(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel, size_t event,
                        bool is_late)
 {
@@ -212,8 +214,8 @@ static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_ke
 	emit_exit(code);
 }
 
-/* r6: the tracepoint's second word, 0 for a reading; r7: index of the CPU's first event; r8:
- * address of its words; r9: not 0 if the current task belongs to the process. */
+/* Registers: r6: the tracepoint's second word, 0 for a reading; r7: index of the CPU's first event;
+ * r8: address of its words; r9: not 0 if the current task belongs to the process. */
 void ps__bpf_write_switch(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel,
                           const bool *is_late)
 {

@@ -18,7 +18,7 @@
 
 #define ADVICE "run as root, or as root: " PS__ADVICE_BPF
 
-/* True if the process has the capabilities that Linux asks for: since 5.8, or before. */
+/* True if the process has the capabilities that bpf(2) needs: since Linux 5.8, or before. */
 static bool is_capable(void)
 {
 	char status[PS__PROC_STATUS_BYTES];

@@ -14,7 +14,7 @@
 /* The kernel stops loading a program when a signal comes. */
 #define MOST_TRIES 8
 
-/* For a reading the program gets as many words as from the tracepoint, all 0: no task left. */
+/* For a reading, the program gets as many words as from the tracepoint. All are 0: no task left. */
 #define TRACE_WORDS 4
 
 /* Calls bpf(2). Returns its result, or -errno. */
@@ -56,8 +56,8 @@ static int ask_about(int fd, struct object_info *info)
 	return call_kernel(BPF_OBJ_GET_INFO_BY_FD, &attr);
 }
 
-/* Returns 0 or -errno. -EBADF: the program has closed the descriptor, and may have opened something
- * else under its number. */
+/* Returns 0 or -errno. -EBADF: the user's program has closed the descriptor, and may have opened
+ * something else under its number. */
 static int ask_about_own(const struct ps__bpf_object *object, struct object_info *info)
 {
 	int result = ask_about(object->fd, info);
@@ -77,7 +77,8 @@ static bool is_object(const struct ps__bpf_object *object)
 	return ask_about_own(object, &info) == 0;
 }
 
-/* Explains an error of bpf(2), which says EINVAL if the number is another file's now. */
+/* Explains an error of bpf(2), which is EINVAL if the descriptor's number belongs to another file
+ * now. */
 static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object, const char *what,
                        int error)
 {
@@ -343,8 +344,9 @@ static int explain_check(int result)
 	return result < 0 ? ps__bpf_explain(BPF_OBJ_GET_INFO_BY_FD, "a reading", -result) : PS_OK;
 }
 
-/* A map of the user's could have more bytes than the words have room for, and a program of the
- * user's could do anything. A program without its link doesn't run. */
+/* The user's program may have closed a descriptor, and its number may now belong to the user's own
+ * map, whose values may be larger than the buffer, or to the user's own BPF program. A program
+ * without its link doesn't run. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel)
 {
 	const struct ps__bpf_object *objects[] = {&kernel->sums, &kernel->switch_program,

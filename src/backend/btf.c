@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads the kernel's description of its own types (BTF), to find the offset of a struct's member.
- * The format: a header; then all types, one after the other, whose length depends on the kind; and
- * a block of strings with the names.
+ * The format has a header, then all types, one after the other, and a block of strings with the
+ * names. The length of a type depends on its kind.
  */
 #include "backend/bpf.h"
 #include "base/error.h"
@@ -147,8 +147,8 @@ long ps__btf_offset(const void *btf, size_t size_bytes, const char *type, const 
 	return find_member(&blocks, find_type(&blocks, 0, type), member, 0);
 }
 
-/* Reads as many bytes as the header tells. NULL, with an errno, on failure. Not in malloc's memory:
- * the program would keep the megabytes, and its forks would copy them. */
+/* Reads as many bytes as the header tells. NULL, with an errno, on failure. Doesn't use malloc: the
+ * program would keep the megabytes, and its forks would copy them. */
 static unsigned char *read_btf(int fd, size_t *size_bytes)
 {
 	struct btf_header header = {0};

@@ -64,8 +64,8 @@ static __attribute__((cold)) int explain_count(const struct ps__papi *papi, int 
 	                papi->id, count, papi->count);
 }
 
-/* Checks two things first: PAPI would crash if it isn't initialised, and it writes as many values
- * as the set has events now. */
+/* Checks that PAPI is initialised, because it would crash otherwise; and that the set has as many
+ * events as before, because PAPI writes a value for each. */
 static inline int papi_check_set(const struct ps__papi *papi)
 {
 	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))
@@ -136,8 +136,8 @@ static int papi_read(struct ps__backend *backend, size_t instance, uint64_t *tot
 
 /*
  * PAPI writes to the totals directly. The set notices a total that fell, and then calls read. After
- * the totals there is room for as many events as a PAPI set can have. So their number needn't be
- * asked for before: the written values show it.
+ * the totals there is room for as many events as a PAPI set can have. So PAPI needn't be asked for
+ * their number before each read: the values that it has written show it.
  */
 static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {

@@ -115,8 +115,8 @@ static int calls_get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
-/* These calls open and close files. A thread that is cancelled there would leave PAPI locked.
- * PAPI_read isn't protected: it opens no file, and is called often. */
+/* The next four PAPI calls open and close files. A thread that is cancelled there would leave PAPI
+ * locked. PAPI_read isn't protected: it opens no file, and is called often. */
 static int calls_initialize(void)
 {
 	int cancel = ps__cancel_hold();

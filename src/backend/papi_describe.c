@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Describes a PAPI event set: the names of its events, what it counts (a thread, a CPU, a package),
- * and whether that has changed. PAPI is asked when the set is wrapped, and for a little at each
- * start, but not in a reading.
+ * and whether that has changed. PAPI is asked when the set is wrapped, and about a few things again
+ * at each start, but not in a reading.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
@@ -196,7 +196,7 @@ static int describe_name_event(struct ps__papi *papi, size_t index,
 	return papi->events[index].name ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
-/* Notes the name with PAPI's default PMU: PAPI leaves that out, but the user may have added the
+/* Notes the name with its PMU. PAPI leaves out its default PMU, but the user may have added the
  * event with it. */
 static int describe_name_as_added(struct ps__event *event, const char *component)
 {
@@ -307,7 +307,8 @@ static int describe_events(struct ps__papi *papi)
 	return result;
 }
 
-/* Looks at all components: PAPI may give the set's number to a set of another component. */
+/* Finds the largest number of events that a set of any component can have: PAPI may give the set's
+ * number to a set of another component. */
 static int describe_find_most_events(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count(), most = 0;

@@ -34,7 +34,7 @@ static int papi_scope_is_of_package(int cpu, void *context)
 	return 1;
 }
 
-/* Returns the first online CPU of a package (with the system's number for it); -1: none. */
+/* Returns the first online CPU of the package with this number in sysfs; -1: none. */
 static int papi_scope_first_cpu_of(long package)
 {
 	struct search search = {.package = package, .cpu = -1};

@@ -31,15 +31,15 @@ struct ps__papi {
 	bool is_shared;   /* counts more tasks than the one in target, or a CPU that isn't known */
 	bool is_estimate; /* the values are estimates: multiplexed */
 	bool is_running;  /* PAPI was running the set when it was described */
-	/* PAPI was running it when it was started: origin has its counts until then */
+	/* PAPI was running the set when ps_start took it over: origin has its counts until then */
 	bool has_baseline;
 	/* For a set that PAPI runs when it is taken over: keep its counts since PAPI_start */
 	bool keeps_count;
 	/* The one CPU that its task could run on when the set was wrapped; -1: several CPUs, or
 	 * PAPI was running the set then */
 	int only_cpu;
-	/* The places of events that count for a package each. If all events count in one place,
-	 * target is that place. */
+	/* The packages (places) of events that count for one package each. If all events count in
+	 * one place, target is that place. */
 	uint32_t *place_of; /* by event */
 	int *place_cpus;    /* by place */
 	size_t place_count;
@@ -63,7 +63,8 @@ int ps__papi_is_counting(const struct ps__papi *papi, bool *out);
 /* Returns PAPI's code unchanged, with a sentence that has PAPI's words for it. */
 int ps__papi_fail(int id, const char *call, int code) __attribute__((cold));
 
-/* PS_OK if PAPI can be asked: it would crash if it isn't initialised. Or a code with a detail. */
+/* PS_OK if PAPI can be called, or a code with a detail. PAPI would crash if it isn't
+ * initialised. */
 int ps__papi_check_library(void);
 
 /* Returns the end of a sentence, for a component that PAPI has switched off: what to count with
@@ -87,7 +88,8 @@ bool ps__papi_excludes_kernel(const char *name, bool is_domain_of_user);
 /* Makes the backend. NULL if out of memory. papi must outlive it. */
 struct ps__backend *ps__papi_create(struct ps__papi *papi);
 
-/* Sets the totals to 0, where PAPI's counts will begin. Before a start, when all was fetched. */
+/* Called before a start, after all counts were fetched. Sets the totals to 0, where PAPI's counts
+ * will begin. */
 void ps__papi_rewind(struct ps__backend *backend);
 
 #endif

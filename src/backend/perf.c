@@ -99,8 +99,8 @@ static size_t instance_of_caller(const struct ps__perf *perf)
 
 /*
  * Enables or disables every group of every instance. The caller's own instance is started last and
- * stopped first: otherwise it would count the calls for the other instances. If one refuses, the
- * others are done nevertheless, and the refusal is returned.
+ * stopped first: otherwise it would count the calls for the other instances. If the kernel refuses
+ * one, the others are changed nevertheless, and the error is returned.
  */
 static int control_instances(struct ps__perf *perf, unsigned long request)
 {
@@ -155,7 +155,8 @@ static inline int control_all(struct ps__perf *perf, unsigned long request)
 	return is_one ? perf_control(perf, only, request) : control_instances(perf, request);
 }
 
-/* Disable first: any code before the ioctl would be counted. A CPU's stop time is read before. */
+/* Disable first: any code before the ioctl would be counted. For a CPU, the stop time is read
+ * before it. */
 static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -174,8 +175,8 @@ static int perf_stop(struct ps__backend *backend)
 	return result;
 }
 
-/* Notes that groups are enabled: this takes a group out of the error state if the hardware has room
- * for it now, and from now on its clock runs. */
+/* Notes that all groups are enabled. Enabling takes a group out of the error state if the hardware
+ * has room for the group now. From now on the group's clock runs. */
 static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
@@ -189,7 +190,8 @@ static void note_enabled(struct ps__perf *perf, uint64_t now)
 	}
 }
 
-/* Notes how long it took to start all instances. A CPU's clocks are compared from now on. */
+/* Notes how long it took to start all instances. The clocks of a CPU's groups are compared from now
+ * on (perf_read.c). */
 static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__os_now_ns();

@@ -29,18 +29,18 @@ struct ps__member {
 	uint32_t event; /* index of the set's event */
 	int fd;         /* -1 while the CPU is offline */
 	uint64_t carry; /* what earlier descriptors of the member counted: see perf_recover.c */
-	/* Paused although the hardware goes on: the total stays at `held` */
+	/* Paused, although its counter goes on: the total stays at `held` */
 	bool is_held;
 	uint64_t held;
 	uint64_t id; /* kernel's id of fd */
 };
 
-/* What the pages of a group that is read in user space had at the last look. */
+/* Values from the pages of a group that is read in user space, as of the last look. */
 struct ps__user {
 	uint64_t leader_lock; /* PS__NO_LOCK: the values below are not valid */
 	uint32_t locks;       /* sum of all members' locks */
-	/* Times are enabled_ns or running_ns, plus the nanoseconds of the ticks. The order is that
-	 * of use, so that two are loaded at once */
+	/* A time is enabled_ns or running_ns, plus the ticks in nanoseconds. The fields are in the
+	 * order of use, so that two are loaded at once */
 	uint32_t shift;
 	uint64_t from_ticks;
 	uint64_t tick_mask;
@@ -51,7 +51,8 @@ struct ps__user {
 };
 #define PS__NO_LOCK UINT64_MAX
 
-/* Extra members of a group: a recorder; or a writer of notes and a sideband event. */
+/* Largest number of extra members of a group: a recorder; or a writer of notes and a sideband
+ * event. */
 #define PS__EXTRAS_MAX 2
 
 struct ps__group {
@@ -75,7 +76,7 @@ struct ps__group {
 	uint64_t last_enabled;
 	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
-	uint64_t blind_since; /* last look in the error state, CLOCK_MONOTONIC; 0: not in it */
+	uint64_t blind_since; /* CLOCK_MONOTONIC of the last look in the error state; 0: none */
 	bool is_planned;      /* opened to try which events fit; it counted meanwhile */
 
 	/* In the first instance: bit k is set if the group's events are for perf->kinds[k] */
@@ -84,12 +85,12 @@ struct ps__group {
 	/* The instance's CPU lacks the events: a dummy in their place measures how long the task
 	 * was there */
 	bool stands_in;
-	uint64_t *own; /* in a chain: times and values of this link */
+	uint64_t *own; /* in a chain of kinds: times and values of this group alone */
 };
 
 /* Whom, and where, perf_event_open is asked to count. */
 struct ps__place {
-	/* config1 bits by which events of the cores ask for being read in user space */
+	/* config1 bits with which core events ask to be read in user space */
 	uint64_t user_config1;
 	pid_t pid;
 	int cpu;           /* -1: any */
@@ -108,9 +109,10 @@ struct ps__place {
  * instance by a shift. */
 struct ps__instance {
 	struct ps__place place;
-	struct ps__group *groups;      /* base.groups of them, the same in every instance */
-	struct ps__group *direct_user; /* its values in user space are the totals; NULL: no */
-	/* Descriptor whose read(2) gives the totals in their final form; -1: they are put
+	struct ps__group *groups; /* base.groups of them, the same in every instance */
+	/* group whose values, read in user space, are the totals; NULL: none */
+	struct ps__group *direct_user;
+	/* Descriptor whose read(2) gives the totals in their final form; -1: several reads are put
 	 * together */
 	int direct_fd;
 	/* Event that measures how long the task was here; valid if base.residency_ns isn't NULL */
@@ -166,8 +168,8 @@ uint32_t ps__perf_kernel_attr_size(void);
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
 
-/* Does the same. If more isn't permitted, and the name leaves the domain open, limits the event to
- * user space. -errno on failure. */
+/* Does the same. If counting in the kernel isn't permitted, and the event's name doesn't set the
+ * domain, limits the event to user space. -errno on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
 
 /* perf_direct.c: one read(2) that brings an instance's totals. */
@@ -184,7 +186,7 @@ static inline bool ps__perf_is_lost(struct ps__perf *perf)
 
 	return __builtin_expect(perf->losses != losses, 0) && ps__perf_look(perf);
 }
-/* The code depends on errno. */
+/* Returns a code, with a detail, for the errno of a failed read. */
 int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group);
 
 /*
@@ -192,8 +194,8 @@ int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group);
  * between. A new task's events are copies of its creator's, in the state that these have at that
  * moment. If the creator's events are copies, too, the kernel doesn't make the new task wait for an
  * ioctl that is under way: the new copies may keep the old state, and so may the copies of its
- * descendants. The next turn finds them, when the creator has gone on. doc/measurements has
- * figures.
+ * descendants. The next turn also reaches these copies, when the creator has gone on.
+ * doc/measurements has figures.
  */
 #define PS__PROCESS_TURNS 3
 #define PS__TURN_MS       1
@@ -211,9 +213,9 @@ int ps__perf_explain_event(struct ps__perf *perf, size_t event, pid_t tid, int e
 /* Opens a dummy on the thread, which counts nothing and is not inherited. Returns a descriptor, or
  * -errno. */
 int ps__perf_open_own_dummy(pid_t tid);
-/* True if a call failed because the thread has ended; sets the backend's ended_tid. ESRCH says it.
- * If a group's leader has ended, the kernel refuses its members with ENODEV or EINVAL: if the
- * thread lives then, the backend has lost the leader (PS__LOST_LEADER). */
+/* True if a call failed because the thread has ended (ESRCH); sets the backend's ended_tid. If a
+ * group's leader has ended, the kernel refuses its members with ENODEV or EINVAL: if the thread
+ * still lives then, ended_tid is PS__LOST_LEADER. */
 bool ps__perf_note_ended(struct ps__perf *perf, pid_t tid, int error);
 
 /* True if there is a seccomp filter, as in containers: it may forbid system calls. */
@@ -229,9 +231,9 @@ bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *i
  * The second function ends the counting meanwhile. */
 int ps__perf_plan(struct ps__perf *perf);
 int ps__perf_end_planning(struct ps__perf *perf);
-/* perf_join.c: an event leads a new group on all of its kinds of cores; an event joins a group on
- * all of its kinds, or on none (PS_ENOCNTR, without a detail). complete_instance opens the
- * remaining groups of an instance. */
+/* perf_join.c: lead_group opens a new group with the event as its leader, on all kinds of cores
+ * that the event is for. join_group adds an event to a group on all of these kinds, or on none
+ * (PS_ENOCNTR, without a detail). complete_instance opens the remaining groups of an instance. */
 int ps__perf_lead_group(struct ps__perf *perf, size_t event, uint32_t kinds);
 int ps__perf_join_group(struct ps__perf *perf, size_t index, size_t event);
 /* True if leader and member are software events of different PMUs. The kernel has a PMU for each
@@ -248,8 +250,8 @@ static inline bool ps__perf_is_foreign(const struct ps__event *leader,
 }
 bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);
 int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance);
-/* perf_pause.c: pauses one event, for the vtable; and the events that are paused when they are
- * opened. */
+/* perf_pause.c: the first pauses or resumes one event, for the vtable. The second pauses the events
+ * that were paused before they were opened. */
 int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses);
 int ps__perf_pause_events(struct ps__perf *perf);
 /* Disables paused members, before new descriptors of a group are enabled. */
@@ -270,12 +272,12 @@ int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visi
  * are open. The anchors are opened before the groups. */
 int ps__perf_open_anchors(struct ps__perf *perf);
 int ps__perf_open_tasks(struct ps__perf *perf);
-/* False if the program has closed some of their descriptors. True if tasks aren't kept apart. */
+/* False if the program has closed descriptors of these dummies. True if tasks aren't kept apart. */
 bool ps__perf_has_tasks(const struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
-/* perf_execs.c: programs from which the kernel removes the counters. True if they are watched: only
- * an inherited event of one CPU can have a ring. */
+/* perf_execs.c: watches programs from which the kernel removes the counters. True if they are
+ * watched: an inherited event can have a ring only if it is of one CPU. */
 static inline bool ps__perf_watches_execs(const struct ps__target *target)
 {
 	return target->kind == PS__TARGET_PROCESS && target->instance_count > 0 &&
@@ -284,7 +286,8 @@ static inline bool ps__perf_watches_execs(const struct ps__target *target)
 void ps__perf_watch_execs(struct perf_event_attr *attr);
 int ps__perf_open_execs(struct ps__perf *perf);
 void ps__perf_close_execs(struct ps__perf *perf, bool abandon);
-/* For perf_tasks.c, which finds these among its notes: a record; or that some were lost. */
+/* perf_tasks.c calls these if its notes have the record of an exec, or say that records were
+ * lost. */
 void ps__perf_note_exec(struct ps__perf *perf, const void *record);
 void ps__perf_note_lost_execs(struct ps__perf *perf);
 void ps__perf_note_start(struct ps__perf *perf);
@@ -297,8 +300,8 @@ void ps__perf_close_records(struct ps__perf *perf, bool abandon);
 bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
                     ps__backend_visit *visit, void *context);
 
-/* perf_residency.c: if groups take turns, an event for each instance that tells waiting from being
- * on another CPU. */
+/* perf_residency.c: if groups take turns, opens an event for each instance, to tell waiting from
+ * being on another CPU. */
 int ps__perf_open_residency(struct ps__perf *perf);
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
 int ps__perf_control_residency(struct ps__perf *perf, const struct ps__instance *instance,
@@ -324,7 +327,8 @@ void ps__perf_close_clocks(struct ps__perf *perf, bool abandon);
 int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request);
 int ps__perf_read_clocks(struct ps__backend *backend);
 
-/* Writes the group that is in perf->buffer to times and values, and adds what is carried. */
+/* Writes the group that is in perf->buffer to times and values, and adds what earlier descriptors
+ * counted (carry). */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
                          uint64_t *values);
 

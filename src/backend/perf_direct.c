@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the totals of an instance by one read(2); notices descriptors that no longer belong to
- * perfsage; reads totals for another thread, changing nothing that the counted thread uses. */
+/* Reads the totals of an instance by one read(2). Notices descriptors that no longer belong to
+ * perfsage. Reads totals for another thread; this changes nothing that the counted thread uses. */
 #include "arch/arch.h"
 #include "backend/perf.h"
 #include "base/error.h"
@@ -15,7 +15,8 @@
 /* Larger groups aren't peeked at, because the values are read onto the stack. */
 #define MOST_MEMBERS 64
 
-/* From then on nothing is read: a read could take bytes out of a pipe of the program's. */
+/* After this call nothing is read any more: a read could take bytes out of a pipe of the
+ * program's. */
 __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 {
 	perf->losses = PS__PERF_LOST;
@@ -55,8 +56,9 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 	       ps__os_is_event_of(instance->residency_fd, instance->residency_id);
 }
 
-/* A loss may concern another set, or a call that is still in progress. Recorders aren't checked:
- * their events live as long as their rings are mapped, whatever happens to the descriptors. */
+/* Checks all descriptors: the loss may be of another set, or of a call that is still in progress.
+ * Recorders aren't checked: their events live as long as their rings are mapped, whatever happens
+ * to the descriptors. */
 __attribute__((cold, noinline)) bool ps__perf_look(struct ps__perf *perf)
 {
 	uint64_t losses = atomic_load(&ps__os_losses);
@@ -127,8 +129,8 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 }
 
 /* Reads a group's values for another thread. The program may put a file of its own under the
- * descriptor's number at any time, and that must not be read. So a duplicate is made, whose number
- * nobody knows, and checked. Returns the length, or -1. */
+ * descriptor's number at any time, and that must not be read. So this reads from a duplicate, whose
+ * number the program doesn't know, after checking it. Returns the length, or -1. */
 static ssize_t direct_peek(const struct ps__member *leader, void *buffer, size_t size_bytes)
 {
 	bool is_real = ps__os.read == ps__os_real_read;
@@ -161,7 +163,8 @@ static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *
 	return PS_OK;
 }
 
-/* If several groups take turns, only the counted thread knows how long each waited. */
+/* Returns PS__NOT_DIRECT if several groups take turns: only the counted thread knows how long each
+ * waited. */
 int ps__perf_peek(const struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;

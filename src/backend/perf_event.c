@@ -55,7 +55,8 @@ uint32_t ps__perf_kernel_attr_size(void)
 	return size_bytes > 0 ? (uint32_t)size_bytes : (uint32_t)sizeof(union ps__attr);
 }
 
-/* Sets the attr for the PMU of one kind of cores, or that of a stand-in. */
+/* Sets the attr for the PMU of one kind of cores, or the attr of a dummy that stands in for the
+ * event. */
 static void event_specialise(struct ps__event *event, struct ps__place place)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -81,7 +82,7 @@ static void event_specialise(struct ps__event *event, struct ps__place place)
 }
 
 /* Attaches the event's program. The kernel takes a program once for all events of a tracepoint:
- * EEXIST means that it has the program. */
+ * EEXIST means that the kernel has the program already. */
 static int attach_bpf(int fd, const struct ps__event_control *control)
 {
 	if (!control->has_bpf ||

@@ -145,9 +145,10 @@ void ps__perf_note_lost_execs(struct ps__perf *perf)
 }
 
 /*
- * Processes the records by time. A task that moves to another CPU may leave an older record in a
- * ring that was read already, and a newer one in a ring that wasn't. So records newer than this
- * look wait for the next one. All records that precede the others were in the rings in time.
+ * Processes the records in the order of time. A task that moves to another CPU may leave an older
+ * record in a ring that was read already, and a newer one in a ring that wasn't. So records newer
+ * than the beginning of this call wait for the next call. All older records were in the rings
+ * before they were read.
  */
 static void execs_take(struct ps__perf *perf)
 {

@@ -43,8 +43,8 @@ static int explain_seccomp(const struct ps__event *event, int error)
 	    event->name, strerror(error));
 }
 
-/* True if the caller itself may count the event. The level alone doesn't tell this: at 3, Debian's
- * kernel refuses everything, and other kernels take 3 for 2. */
+/* True if the event may be counted on the calling thread. The paranoid level alone doesn't tell
+ * this: at 3, Debian's kernel refuses everything, and other kernels take 3 for 2. */
 static bool is_permitted_on_caller(const struct ps__event *event)
 {
 	struct ps__event tried = *event;
@@ -85,7 +85,8 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		                "'%s': this user may not count task %d: it belongs to another "
 		                "user, or gained privileges; run as its owner, or with CAP_PERFMON",
 		                event->name, (int)target.tid);
-	/* A filter can give any errno. What the kernel always permits tells the two apart. */
+	/* A seccomp filter can give any errno. If even what the kernel permits is refused, the
+	 * filter is the cause. */
 	if (ps__perf_has_seccomp_filter() &&
 	    (level <= enough || has_perfmon() || (level <= 2 && !may_open_dummy())))
 		return explain_seccomp(event, error);

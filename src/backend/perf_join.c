@@ -6,7 +6,7 @@
 #include "base/os.h"
 #include "event/attr.h"
 
-/* Returns what the members of an instance's group are to count. */
+/* Returns whom, and where, the members of an instance's group are to count. */
 static struct ps__place place_of_group(const struct ps__instance *instance,
                                        const struct ps__group *group)
 {
@@ -88,7 +88,8 @@ static struct ps__instance *planning_instance_of(const struct ps__perf *perf, si
 	           : NULL;
 }
 
-/* Returns a group's link for one kind in an instance; NULL if it isn't open yet. */
+/* Returns the link for one kind in the chain of a group (ps__group.next); NULL if it isn't open
+ * yet. */
 static struct ps__group *group_find(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {
@@ -209,7 +210,7 @@ static int stand_in(struct ps__perf *perf, struct ps__instance *instance, size_t
 	return group_lead(perf, instance, group, event);
 }
 
-/* Opens the parts of a group that planning hasn't opened in an instance. */
+/* Opens the links of a group that planning hasn't opened in this instance. */
 static int complete_group(struct ps__perf *perf, struct ps__instance *instance, size_t index)
 {
 	bool is_there = false;

@@ -38,9 +38,10 @@ static void find_direct_instances(struct ps__perf *perf)
 }
 
 /*
- * True if the events are enabled when they are opened. Those of a process should be: an event that
- * is enabled later may miss copies that are being made (PS__PROCESS_TURNS). Exceptions: with
- * tells_tasks the events have no rings yet; and signals (sigtrap) must not come before the start.
+ * True if the events are to be enabled when they are opened. This is so for a process: if an event
+ * is enabled later, copies that are being made at that moment may stay disabled
+ * (PS__PROCESS_TURNS). Exceptions: with tells_tasks the events have no rings yet; and signals
+ * (sigtrap) must not come before the start.
  */
 static bool counts_when_open(const struct ps__perf *perf)
 {

@@ -2,8 +2,8 @@
 /*
  * Pauses one event, while the others of its group go on. The kernel can disable any member except
  * the leader, which the whole group needs. A paused leader goes on counting: its total is held, and
- * what it counted meanwhile is subtracted when it is resumed. Before that the set has taken the
- * migration records from before the resume.
+ * what it counted meanwhile is subtracted when it is resumed. Before the resume, the set takes the
+ * migration records that were written until then.
  *
  * The total of a software event whose leader is of another PMU is held, too: Linux 6.18 resumes
  * such an event only at the task's next switch (doc/measurements).
@@ -141,8 +141,8 @@ static int pause_link(struct ps__perf *perf, size_t instance, struct ps__group *
 	return switch_member(perf, &group->members[place], pauses);
 }
 
-/* Undoes a pause or resume of one link. The held total and the carry are still right: what was
- * counted meanwhile belongs to the event, which was never paused. The failure's sentence stays. */
+/* Undoes a pause or resume of one link. If the total is held, only is_held is changed: the held
+ * total and the carry are still right. Leaves the failure's sentence as it is. */
 static void undo_link(const struct ps__perf *perf, struct ps__group *group, size_t event,
                       bool pauses)
 {
@@ -181,7 +181,8 @@ static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool p
 	return result;
 }
 
-/* Undoes the change in all links before `end`, which failed, up to this instance. */
+/* Undoes the change in all instances up to this one, but only in the links before `end`, which
+ * failed. */
 static void undo_before(struct ps__perf *perf, size_t instance, const struct ps__group *end,
                         size_t event, bool pauses)
 {

@@ -125,8 +125,8 @@ static size_t leader_of_unit(const struct ps__perf *perf, size_t first)
 	return first;
 }
 
-/* Plans a group of a unit: one event leads the others. In a weak unit, those that have no counter
- * make another group later. */
+/* Plans a group of a unit: one event leads the others. In a weak unit, the events for which no
+ * counter is left make another group later. */
 static int plan_unit(struct ps__perf *perf, size_t first)
 {
 	size_t leader = leader_of_unit(perf, first);
@@ -151,8 +151,8 @@ static int plan_unit(struct ps__perf *perf, size_t first)
 	return result;
 }
 
-/* Plans groups of the unit until one has the event. If another event leads, a weak unit may have no
- * counter for this one. */
+/* Plans groups of the event's unit until one of them has the event. In a weak unit, a group that
+ * another event leads may have no counter left for this one. */
 static int plan_units(struct ps__perf *perf, size_t event)
 {
 	int result = PS_OK;
@@ -235,15 +235,16 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s",
 		                perf->events[group->members[0].event].name, strerror(errno));
-	/* A group in the error state gives no bytes. It will report this when it was started. */
+	/* A group in the error state gives no bytes. Reads report this after the start. */
 	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
 		memset(perf->buffer, 0, perf->buffer_bytes);
 	return PS_OK;
 }
 
 /*
- * Subtracts what planning counted. In the first instance it is where the totals begin (origin).
- * Kinds of cores are planned in several instances: there a negative carry subtracts it.
+ * Leaves out what a group counted while it was planned. For events of no particular kind of cores,
+ * this becomes the origin of the totals. Groups of a kind may be planned in several instances:
+ * there a negative carry subtracts it.
  */
 static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t index)
 {

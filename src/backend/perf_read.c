@@ -46,7 +46,8 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
 	return PS_OK;
 }
 
-/* True if only the clock tells whether the CPU was offline: it stands still then. */
+/* True if only the group's enabled time (its clock) tells whether the CPU was offline: it stands
+ * still then. */
 static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__group *group)
 {
 	return perf->target.kind == PS__TARGET_CPU && group->count == 1;
@@ -54,9 +55,9 @@ static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__grou
 
 /*
  * True if the group's CPU has been offline. The kernel then takes groups apart. A single event
- * shows it by its clock, which stood still while time passed. The time is taken from after the last
- * read until sure_ns, which is before this read: so a wait of the thread between a read and its
- * look at the time is not taken for an offline CPU.
+ * shows it by its clock, which stood still while time passed. The time is measured from after the
+ * last read to sure_ns, which is before this read. So if the thread has to wait between a read and
+ * its look at the time, this is not taken for an offline CPU.
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
@@ -73,7 +74,7 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
 }
 
-/* Returns the totals of a group that was detached: those that are carried. */
+/* Stores the totals of a detached group: what its earlier descriptors counted (carry). */
 static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                          uint64_t *values)
 {

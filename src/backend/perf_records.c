@@ -136,8 +136,8 @@ struct drain {
 	void *context;
 };
 
-/* Takes one record. The recorder's clock began when it was opened: the group's clock is ahead by
- * the time of planning. */
+/* Takes one record. Its times are the recorder's, which begin when the recorder is opened, so the
+ * group's times from planning (origin) are added. */
 static bool records_take(const struct ps__ring *ring, const struct perf_event_header *header,
                          void *context)
 {

@@ -37,7 +37,7 @@ static void close_members(struct ps__group *group)
 	}
 }
 
-/* Returns what the group counts. */
+/* Returns whom, and where, the group counts. */
 static struct ps__place recover_place_of(const struct ps__perf *perf, const struct ps__group *group)
 {
 	size_t instance = 0;

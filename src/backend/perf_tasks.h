@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of a process's tasks. Two kinds of dummy events are the last members of groups, and write
- * them:
+ * Records of a process's tasks. Two kinds of dummy events write them, as the last members of
+ * groups:
  *
- * Notes, one in each instance: tasks that are created, named or end on its CPU.
+ * Notes: an event in each instance records tasks that are created, named or end on its CPU.
  *
- * Sideband events, one in each group of each instance: when a task ends, what its copy of the group
- * counted (PERF_RECORD_READ).
+ * Sideband events: when a task ends, an event in each group of each instance records what the
+ * task's copy of the group counted (PERF_RECORD_READ).
  *
- * A task writes notes on the CPU where it is; but its counts it writes to the rings of all CPUs,
- * from where it is. A ring allows one writer at a time: two CPUs at once can damage it, block it
- * for ever, or lose records. While the kernel writes the counts, it locks a root's sideband event,
- * for the event and its copies: so each sideband event has a ring of its own. The notes of a CPU
- * are written only on that CPU, so the notes of all roots share a ring. A sideband event is the
- * last member of its group: a task's events end from the last one on, and each record has the
- * members that are left.
+ * A task writes notes only to the ring of the CPU where it is. But when it ends, it writes its
+ * counts to the rings of all CPUs. A ring allows one writer at a time: two CPUs at once can damage
+ * it, block it for ever, or lose records. While the kernel writes counts, it holds a lock that a
+ * root's sideband event shares with its copies, so each sideband event has a ring of its own. The
+ * notes of a CPU are written only on that CPU, so the notes of all roots share a ring. A sideband
+ * event is the last member of its group: a task's events end one by one from the last one on, and
+ * each record has only the members that are left.
  *
  * Each root also has an anchor: a dummy event that is not inherited. At a context switch Linux
  * exchanges the events of two tasks if they are copies of the same events. Then it gives each task
@@ -46,7 +46,7 @@ struct ps__anchor {
 };
 
 struct ps__perf_tasks {
-	/* one of notes for each CPU; then one for each instance and group */
+	/* one ring of notes for each CPU; then one of counts for each instance and group */
 	struct ps__ring *rings;
 	size_t ring_count;
 	struct ps__anchor *anchors; /* one for each root */

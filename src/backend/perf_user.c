@@ -5,9 +5,9 @@
  * the group's times. A page is read again only if its lock shows that it has changed. Called by
  * perf.c.
  *
- * The kernel writes a page on the CPU where its event is on the hardware: that of the reading
- * thread, which is interrupted meanwhile. So only the compiler's order of loads matters, not the
- * CPU's.
+ * The kernel writes a page on the CPU where the event is on the hardware. This is the CPU of the
+ * reading thread, which is interrupted meanwhile. So only the compiler's order of loads matters,
+ * not the CPU's.
  */
 #include <config.h>
 
@@ -25,8 +25,8 @@
 /* cap_user_time_short, since Linux 5.12. */
 #define CAP_USER_TIME_SHORT (UINT64_C(1) << 5)
 
-/* The kernel writes meanwhile. It asks for plain loads, each done once. (__atomic_load_n takes one
- * more instruction.) */
+/* The kernel may write to the page at any time. It asks readers for plain loads, each done once.
+ * (__atomic_load_n takes one more instruction.) */
 #define LOAD(place) (*(const volatile __typeof__(place) *)&(place))
 
 /* Sums the locks. They only go up, so the sum is the same later only if each lock is. */
@@ -111,8 +111,8 @@ static inline uint64_t counter_extend(uint64_t counter, uint32_t shift)
 }
 
 /* Reads the counters. False if a page has changed since it was last read: this is checked before
- * and after. No counter is read by an outdated page: it could be another event's by now, or one
- * that must not be read. */
+ * and after. No counter is read by an outdated page: the counter could be another event's by now,
+ * or one that must not be read. */
 PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, uint64_t *values,
                               bool is_in_order)
 {

@@ -170,8 +170,8 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 	if (!is_allowed(perf))
 		return;
 	ps__pmu_for_each(look_at_pmu, &cores);
-	/* A thread that is moved after it read its page and before it reads the counter could find
-	 * no such counter there, and be killed. */
+	/* A thread that is moved between reading the page and reading the counter could find no
+	 * such counter on the new CPU, and be killed. */
 	if (cores.count > 1)
 		say_why(perf,
 		        "this machine has %zu kinds of cores: a thread that is moved from one to "
@@ -195,7 +195,8 @@ static size_t count_permitted(size_t page_bytes)
 	return (size_t)mlock_kb * 1024 / page_bytes * (cpus ? cpus : 1) / SHARE_OF_RINGS;
 }
 
-/* True if the mapped page permits it, and has all that is needed. Otherwise notes why not. */
+/* True if the mapped page permits reads in user space, and has all that is needed. Otherwise notes
+ * why not. */
 static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page *page,
                         const char *name)
 {
@@ -231,7 +232,7 @@ static bool map_member(struct ps__perf *perf, struct ps__member *member, size_t 
 	atomic_fetch_add_explicit(&mapped_pages, 1, memory_order_relaxed);
 	if (!is_readable(perf, page, name))
 		return false;
-	/* An event's counters all have the same width in a PMU. */
+	/* All counters that an event may use have the same width. */
 	member->shift = 64u - page->pmc_width;
 	return true;
 }
