@@ -40,8 +40,8 @@ static inline bool ps__arch_has_counter(uint32_t index)
 	return index - 1 < 32;
 }
 
-/* PS__LAND marks where a jump may land. The others are the size of a piece of
- * the table below. */
+/* PS__LAND marks where a jump may land. PS__PIECE and PS__PIECE_BYTES are the size of an entry of
+ * the table below, as a shift and in bytes. */
 #ifdef __ARM_FEATURE_BTI_DEFAULT
 #define PS__LAND        "	.balign 16\n	hint #36\n"
 #define PS__PIECE       "#4"
