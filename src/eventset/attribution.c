@@ -112,8 +112,7 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	return result;
 }
 
-/* Called when there is a ring. Replaces the plain method, which looks for the task at each
- * reading. */
+/* Called if there is a ring. Replaces the plain method, which looks up the CPU at each reading. */
 static void settle_for_switch_ring(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)

@@ -50,8 +50,8 @@ static void move_slot(struct ps__slot *slot, struct ps__history *history, size_t
 	memset(slot->base, 0, width * sizeof *slot->base);
 }
 
-/* Makes a new recording when the old topology was destroyed with its readings. The new one takes
- * over what was counted since. */
+/* Makes a new recording when the old topology was destroyed with its readings. The new recording
+ * takes over what was counted since then. */
 static int renew_recording(struct ps_eventset *set)
 {
 	struct ps__recording *old = set->recorder.recording;

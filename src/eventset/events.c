@@ -39,8 +39,8 @@ static int events_make_room(struct ps_eventset *set, size_t more)
 	return PS_OK;
 }
 
-/* Appends events to the list. The set then owns them. On failure they are cleared, and the set is
- * as before. */
+/* Appends events to the list. The set then owns them. On failure clears them, and the set is as
+ * before. */
 static int events_append(struct ps_eventset *set, struct ps__event *events, size_t count)
 {
 	int result = events_make_room(set, count);

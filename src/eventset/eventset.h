@@ -101,9 +101,9 @@ struct ps__per_cpu {
 	uint64_t visit;  /* number of the current round of reading */
 	bool must_sweep; /* it isn't known which instances have counted: read all of them */
 	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
-	/* Without residencies: for each instance and group the enabled time at ps_start; behind
-	 * these for each group what is accounted for. With residencies: for each instance and group
-	 * the part of waiting_total that is accounted for */
+	/* Without residencies: for each instance and group, the enabled time at ps_start; then for
+	 * each group, the time that is accounted for. With residencies: for each instance and
+	 * group, the part of waiting_total (waiting.c) that is accounted for */
 	uint64_t *elapsed;
 	/* Slot where the last fetch found the task; NULL: none since ps_start or dropped counts */
 	const struct ps__slot *settled;
@@ -271,8 +271,8 @@ int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
  * PAPI call to use. */
 int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead);
 
-/* start.c: starts a set that isn't running. If PAPI runs the PAPI set, takes its counts from now
- * on. */
+/* start.c: starts a set that isn't running. If PAPI runs the wrapped set already, takes PAPI's
+ * counts from now on. */
 int ps__set_start(struct ps_eventset *set);
 
 /* event_names.c: finds an event by the name that is shown, which is unique, or by the string under

@@ -55,8 +55,7 @@ struct ps__fast_path {
 	} base;
 	uint16_t counts_mark; /* the slot's */
 	size_t even_bytes;    /* of the vectors; without the last word if their width is odd */
-	/* for method_per_cpu.c: number of words that are times, which show residency; otherwise
-	 * 0 */
+	/* for method_per_cpu.c: number of words of times, which show residency; otherwise 0 */
 	size_t split_times;
 	size_t width;
 	struct ps__slot *slot;
@@ -85,8 +84,8 @@ struct ps__fast_path {
 	} pause;
 };
 
-/* Used as the root while the fast path is open only for takes (take.h): no row has the counts of
- * takes yet. */
+/* Used as the root while the fast path is open only for takes (take.h): no row has their counts
+ * yet. */
 extern const struct ps_component ps__fast_take;
 /* Used as the root while the fast path is open only for snapshots: there may be no row at all. */
 extern const struct ps_component ps__fast_snapshot;

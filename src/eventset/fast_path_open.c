@@ -114,8 +114,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	fast->set.topology = set->recorder.root ? set->recorder.root->topology : NULL;
 	fast->set.clock = &set->recorder.clock;
 	fast->cpu = slot->cpu;
-	/* For an attached task only the switch ring tells of moves: `cpu` is compared with
-	 * itself. */
+	/* For an attached task only the switch ring shows moves: compare `cpu` with itself. */
 	fast->cpu_place =
 	    set->counters.target.kind == PS__TARGET_SELF ? ps__os_cpu_place() : &slot->cpu;
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
@@ -139,8 +138,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	passed_from_slot(set);
-	/* Stored last: if this call is left after the store, the next call finds the fast path
-	 * open. */
+	/* Stored last: if this call is left after it, the next call finds the path open. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = root;
 }
@@ -198,8 +196,7 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 	assign_totals(set, fast->previous);
 	/* The time until the last reading is assigned, so times are counted from there on. */
 	set->attribution.stay.since_ns = set->recorder.last_timestamp;
-	/* Stored last: if this call is left before the store, repeating it has no further
-	 * effect. */
+	/* Stored last: if this call is left before it, repeating the call does no harm. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = NULL;
 }

@@ -51,8 +51,7 @@ PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* take.c: returns what the take in progress has taken, in the form that a ps__take function
- * gets. */
+/* take.c: returns what the take in progress has taken, as the argument of a ps__take function. */
 struct ps__taken ps__fast_taken(struct ps__fast_path *fast, uint64_t now_ns) __attribute__((cold));
 
 #endif

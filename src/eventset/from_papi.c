@@ -63,8 +63,8 @@ int ps__set_adopt(struct ps_eventset *set)
 	set->counters.papi->keeps_count = true;
 	result = ps__set_start(set);
 	set->counters.papi->keeps_count = false;
-	/* Where the task was since PAPI_start isn't known. Exception: when PAPI started it, the
-	 * task could run on one CPU only, and it still can. */
+	/* It isn't known where the task was since PAPI_start. Exception: the task could run on only
+	 * one CPU then, and still can. */
 	set->attribution.stay.is_lost = true;
 	set->attribution.has_lost = only_cpu != set->attribution.only_cpu;
 	return result;

@@ -321,9 +321,9 @@ static void look_at_process(struct ps__looks *looks, pid_t pid)
 	look_list(looks, path, visit_task, &folder);
 }
 
-/* Looks at a process that the last look did not see, if its parent is counted. Children mostly
- * follow their parents in /proc. If the parent has ended already, the process is taken for a
- * foreign one. */
+/* Looks at a process that the last look did not see, if it is the set's. Children mostly follow
+ * their parents in /proc. If a parent has ended already, its child is taken for a foreign process.
+ * */
 static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 {
 	const struct ps__seen process = {.pid = pid, .tid = pid, .root = PS__NOT_COUNTED};

@@ -57,8 +57,7 @@ struct ps__method {
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
 	/* Assigns to slots what was read. False if the task's own slot gets no part. */
 	bool (*assign)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
-	/* True if the next reading would have this slot's label, too, if the task doesn't move.
-	 * NULL: never. */
+	/* True if the next reading has this slot's label, unless the task moves. NULL: never. */
 	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
 	/* True if the open counters don't fit any more. NULL: they always fit. */
 	bool (*has_changed)(const struct ps_eventset *set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group as a target. An event for each CPU counts what the group's tasks do there. So the
- * counts are split by CPU, and created tasks cost nothing, since nothing is inherited; but each
+ * Counts a control group. An event for each CPU counts what the group's tasks do there. So the
+ * counts are split by CPU. Created tasks cost nothing, because they inherit no event. But each
  * reading reads all CPUs.
  */
 #include "base/error.h"

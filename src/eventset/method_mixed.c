@@ -136,8 +136,8 @@ static void share_words(struct ps_eventset *set, size_t instance, uint64_t spent
 	label_shares(set, mark);
 }
 
-/* Signals are held: if a jump out of a handler left a word half shared, the word would be shared
- * again as a whole. */
+/* Signals are held: if a jump out of a handler left a word half divided, the whole word would be
+ * divided again. */
 void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
                           uint16_t mark)
 {

@@ -2,11 +2,11 @@
 /*
  * A process whose events count on any CPU. Clocks, or looks at the tasks, tell how long its tasks
  * were on each CPU. With clocks, a created task copies each event once, and a clock for each CPU
- * that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks it copies
- * only the events. While all tasks below a root stay on one CPU, the clocks prove it, and the
- * counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an event
- * happened at the same rate on all CPUs. This is an estimate, and labelled so. The shares add up to
- * what was counted.
+ * that it may use: events + CPUs, where per-CPU counters take events x CPUs. With looks, the task
+ * copies only the events. While all tasks below a root stay on one CPU, the clocks prove it, and
+ * the counts belong there. Otherwise each CPU gets a share in proportion to the time, as if an
+ * event happened at the same rate on all CPUs. This is an estimate, and labelled so. The shares add
+ * up to what was counted.
  *
  * If there can be CPUs without a clock, one more clock, for any CPU, measures all time.
  */
@@ -199,8 +199,8 @@ static int read_time_share(struct ps_eventset *set, struct ps__fetch *fetch)
 	return clocks == PS_OK ? result : clocks;
 }
 
-/* True if the root's tasks were certainly on one CPU. The counts of this fetch may have begun
- * before the last read of the clocks, so both intervals must prove it. */
+/* True if the root's tasks were certainly on one CPU. The last fetch read the counts before the
+ * clocks, so this interval and the one before must both prove it. */
 static bool is_proven(const struct ps_eventset *set, const struct root_times *times)
 {
 	int before = set->attribution.time_share.stayed[times->root];

@@ -57,8 +57,7 @@ static int event_set_paused(struct ps_eventset *set, size_t event, bool pauses, 
 
 	if (result == PS_OK && !pauses)
 		result = event_take_records(set);
-	/* Done even if is_paused has this value already: a call that was left may have changed only
-	 * some counters. */
+	/* Even if is_paused has this value: an earlier call may have been left half done. */
 	if (result == PS_OK && backend)
 		result = backend->ops->pause_event(backend, event, pauses);
 	if (result != PS_OK)

@@ -20,7 +20,7 @@ static int peek_recorded_cpu(const struct ps_eventset *set)
 	           : -1;
 }
 
-/* Returns the CPU where all counts that aren't assigned yet happened. If that isn't known, the CPU
+/* Returns the CPU where all counts happened that aren't assigned yet. If that isn't known, the CPU
  * where the thread was seen last (the mark is LAST_CPU), or -1. */
 static int peek_cpu(const struct ps_eventset *set, pid_t tid, uint16_t *mark)
 {

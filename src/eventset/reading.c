@@ -25,8 +25,7 @@ static struct ps__slot *final_slot(struct ps_eventset *set)
 	                                                 : set->attribution.last_cpu);
 }
 
-/* Assigns all counts to slots. For a stopped set, ps_stop has done this already, unless memory was
- * short. */
+/* Assigns all counts to slots. For a stopped set, ps_stop did it, unless memory was short. */
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))

@@ -168,8 +168,7 @@ static void recover_write(struct ps_eventset *set)
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	/* Done only once: if this call is left, too, the new reading may have rows and bases by
-	 * then. */
+	/* Do this once only: if this call is left, too, the new reading may have rows by then. */
 	if (pending->stage == PS__STAGE_FORGETTING) {
 		forget_latest(set);
 		ps__set_enter_stage(set, PS__STAGE_WRITING);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Readings that are not the latest. Their rows hold values, but to update one again its base must
- * be known. For most readings the base follows from the row's mark: it is 0, or the value itself.
- * Only a reading that was accumulated and then read keeps its base separately, in a second history
- * of the slot.
+ * Updates of readings that are not the latest. The rows hold the values, but to update such a
+ * reading its base must be known. For most readings the base follows from the row's mark: it is 0,
+ * or the value itself. Only a reading that was accumulated and then read keeps its base separately,
+ * in a second history of the slot.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -48,7 +48,7 @@ static int reopen_keep_base(struct ps_eventset *set, struct ps__slot *slot, uint
 	struct ps__chunk *chunk = ps__history_chunk(slot->bases, row);
 	_Atomic uint64_t *words = ps__history_words(slot->bases, chunk, row) + 1;
 	/* Release stores: the chunk may have had rows before, and a reader that still reads there
-	 * must see that it was released. */
+	 * must see that the chunk was released. */
 	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
 	for (size_t word = 0; word < width; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Snapshots: all that was ever assigned to a set's slots. A slot's counts start over many times;
+ * A snapshot is all that was ever assigned to a set's slots. A slot's counts start over many times;
  * the counts before are kept in `passed`. So passed + counts only grows. Each of the two has its
  * own label: an interval that begins after the counts started over doesn't get the label of earlier
  * counts.

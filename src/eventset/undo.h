@@ -26,7 +26,7 @@ static inline void ps__set_change_word(struct ps_eventset *set, size_t index, ui
 	set->recorder.undo.index = index;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Adds to `counts`, from word `first` on, what was counted since it was last assigned. True if a
+/* Adds to `counts`, from word `first` on, by how much `totals` exceeds `assigned`. True if a
  * counter went back. */
 static inline bool ps__set_assign_words(struct ps_eventset *set, uint64_t *counts,
                                         uint64_t *assigned, const uint64_t *totals, size_t first)

@@ -121,8 +121,7 @@ static bool values_is_count(const struct ps_value *value)
 	return value->status == PS_STATUS_COUNTED && !(value->flags & PS_VALUE_SATURATED);
 }
 
-/* Counts the events before the first one without a plain count. *other receives that event's
- * value. */
+/* Counts the events before the first one without a plain count, whose value *other receives. */
 static size_t values_count_plain(const struct values *from, struct ps_value *other)
 {
 	size_t index = 0;

@@ -3,8 +3,8 @@
  * Measures how long groups waited for the hardware, and on which CPU, if the kernel splits the
  * counts by CPU. The kernel's enabled time of an event for one CPU goes on wherever the task runs,
  * so it doesn't show waiting. If several groups take turns, the backend has the task's residency on
- * each CPU, and waiting is the residency less the running time. A single group seldom waits. Then
- * its enabled and running times, over all CPUs, are enough.
+ * each CPU (the time that it was there), and waiting is the residency less the running time. A
+ * single group seldom waits. Then its enabled and running times, over all CPUs, are enough.
  */
 #include "eventset/waiting.h"
 
@@ -89,7 +89,7 @@ void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 }
 
 /* Notes that the task ran on this CPU. If a group has no running time there, it had to wait: its
- * enabled time becomes 1 ns, so that its 0 shows as never scheduled, not as a count of 0. */
+ * enabled time becomes 1 ns, so that its counts of 0 show as never scheduled. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 {
 	for (size_t group = 0;

@@ -67,8 +67,8 @@ static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, cons
 		                      memory_order_release);
 }
 
-/* Writes base + what the caller gave, which has no times. Other slots than the caller's get only
- * the base. Returns flags. */
+/* Writes base + the counters that ps_store was given, which have no times. Slots other than the
+ * caller's get only the base. Returns flags. */
 static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set,
                              const struct ps__slot *slot, const struct ps__write *write)
 {
@@ -197,8 +197,7 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-/* Begins another reading: removes the parts of the latest one. The slot gets a part of the new
- * one. */
+/* Begins a new reading: removes the latest one's parts. The slot gets a part of the new one. */
 static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 {
 	ps__set_forget_parts(set);
