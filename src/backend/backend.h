@@ -165,8 +165,9 @@ struct ps__backend_ops {
 	 */
 	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals,
 	              ps__backend_visit *visit, void *context);
-	/* Releases everything, after an open that succeeded or failed. abandon: in a forked child.
-	 * Closes the child's copies of the descriptors, and leaves the parent's counters alone. */
+	/* Releases everything, after an open that succeeded or failed. abandon: true in a forked
+	 * child; then closes the child's copies of the descriptors, and leaves the parent's
+	 * counters alone. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };
 

@@ -42,8 +42,8 @@ static inline size_t ps__bpf_sum_word(size_t event)
 	return ps__bpf_known_word(event) + 3;
 }
 
-/* The map of pids has a byte for each pid: is the process counted? Each value has PS__BPF_BYTES of
- * them. */
+/* The map of pids has a byte for each pid: 1 if the process is counted. A value has PS__BPF_BYTES.
+ * */
 #define PS__BPF_BYTES      64
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
@@ -109,8 +109,7 @@ int ps__bpf_set_process(struct ps__bpf_kernel *kernel, pid_t pid);
 int ps__bpf_flush(const struct ps__bpf_kernel *kernel, int cpu);
 /* Reads the words of a key. */
 int ps__bpf_read(const struct ps__bpf_kernel *kernel, size_t key, uint64_t *words);
-/* Checks the descriptors before a reading. PS_ECLOST: the user's program has closed some of
- * them. */
+/* Checks the descriptors before a reading. PS_ECLOST: the user's program has closed some. */
 int ps__bpf_check(const struct ps__bpf_kernel *kernel);
 /* Counts the cases in which the kernel skipped a program because it ran on that CPU already
  * (recursion_misses, Linux 5.12). */

@@ -160,8 +160,8 @@ static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t instance
 	return __builtin_expect(is_as_it_was, 1) ? PS_OK : PS__NOT_DIRECT;
 }
 
-/* Takes over a set that PAPI runs already. Its counts since PAPI_start are kept as new counts; or
- * they become the baseline. */
+/* Takes over a set that PAPI runs already. With keeps_count, its counts since PAPI_start are new
+ * counts. Otherwise they become the baseline. */
 static int papi_take_over(struct papi_backend *self)
 {
 	struct ps__papi *papi = self->papi;

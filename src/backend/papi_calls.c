@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real PAPI behind the seam. This is the only file of the library that includes papi.h. Without
- * PAPI the table is empty. */
+/* Fills the table of papi_calls.h with the real PAPI. This is the only file of the library that
+ * includes papi.h. Without PAPI the table is empty. */
 #include "backend/papi_calls.h"
 
 #include "base/cancel.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The seam to PAPI, as ps__os is the seam to the kernel: every call of PAPI goes through this
- * table. The table has its own types, so that only one file includes papi.h, and tests can put a
- * fake PAPI here.
+ * The table through which all calls of PAPI go, as calls of the kernel go through ps__os. It has
+ * its own types, so that only one file includes papi.h, and tests can put a fake PAPI here.
  */
 #ifndef PS_BACKEND_PAPI_CALLS_H
 #define PS_BACKEND_PAPI_CALLS_H

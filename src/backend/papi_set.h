@@ -63,8 +63,7 @@ int ps__papi_is_counting(const struct ps__papi *papi, bool *out);
 /* Returns PAPI's code unchanged, with a sentence that has PAPI's words for it. */
 int ps__papi_fail(int id, const char *call, int code) __attribute__((cold));
 
-/* PS_OK if PAPI can be called, or a code with a detail. PAPI would crash if it isn't
- * initialised. */
+/* PS_OK, or a code with a detail if PAPI can't be called. Uninitialised, PAPI would crash. */
 int ps__papi_check_library(void);
 
 /* Returns the end of a sentence, for a component that PAPI has switched off: what to count with
@@ -88,8 +87,7 @@ bool ps__papi_excludes_kernel(const char *name, bool is_domain_of_user);
 /* Makes the backend. NULL if out of memory. papi must outlive it. */
 struct ps__backend *ps__papi_create(struct ps__papi *papi);
 
-/* Called before a start, after all counts were fetched. Sets the totals to 0, where PAPI's counts
- * will begin. */
+/* Sets the totals to 0, where PAPI's counts will begin. Call it before a start, after a fetch. */
 void ps__papi_rewind(struct ps__backend *backend);
 
 #endif

@@ -51,8 +51,7 @@ struct ps__user {
 };
 #define PS__NO_LOCK UINT64_MAX
 
-/* Largest number of extra members of a group: a recorder; or a writer of notes and a sideband
- * event. */
+/* Most extra members that a group has: a recorder; or a writer of notes and a sideband event. */
 #define PS__EXTRAS_MAX 2
 
 struct ps__group {
@@ -227,8 +226,8 @@ uint32_t ps__perf_kinds_of(const struct ps__perf *perf,
                            const struct ps__event *event); /* a bit for each */
 bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *instance,
                        size_t kind);
-/* perf_plan.c: tries which events fit in one group, in instances for which is_planned_in is true.
- * The second function ends the counting meanwhile. */
+/* perf_plan.c: the first finds out which events fit in one group, in instances for which
+ * is_planned_in is true. The groups count meanwhile; the second stops that. */
 int ps__perf_plan(struct ps__perf *perf);
 int ps__perf_end_planning(struct ps__perf *perf);
 /* perf_join.c: lead_group opens a new group with the event as its leader, on all kinds of cores
@@ -286,8 +285,7 @@ static inline bool ps__perf_watches_execs(const struct ps__target *target)
 void ps__perf_watch_execs(struct perf_event_attr *attr);
 int ps__perf_open_execs(struct ps__perf *perf);
 void ps__perf_close_execs(struct ps__perf *perf, bool abandon);
-/* perf_tasks.c calls these if its notes have the record of an exec, or say that records were
- * lost. */
+/* perf_tasks.c calls these if its notes have an exec's record, or say that records were lost. */
 void ps__perf_note_exec(struct ps__perf *perf, const void *record);
 void ps__perf_note_lost_execs(struct ps__perf *perf);
 void ps__perf_note_start(struct ps__perf *perf);

@@ -65,8 +65,7 @@ static struct ps__dummy clock_dummy(const struct ps__perf *perf, size_t index)
 	                          root_of(perf, index), perf->base.clocks[index].id};
 }
 
-/* Enables or disables all clocks. If the kernel refuses one, the others are changed
- * nevertheless. */
+/* Enables or disables all clocks. If the kernel refuses one, the others are still changed. */
 int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 {
 	int result = PS_OK;

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens the event on the calling thread, with filter and program, and closes it. Returns 0 or
- * -errno. */
+/* Opens the event on this thread, with filter and program, and closes it. Returns 0 or -errno. */
 static int try_control(const struct ps__event *event)
 {
 	struct ps__event tried = *event;

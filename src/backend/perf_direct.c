@@ -15,8 +15,7 @@
 /* Larger groups aren't peeked at, because the values are read onto the stack. */
 #define MOST_MEMBERS 64
 
-/* After this call nothing is read any more: a read could take bytes out of a pipe of the
- * program's. */
+/* From this call on nothing is read: a read could take bytes out of a pipe of the program's. */
 __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 {
 	perf->losses = PS__PERF_LOST;
@@ -163,8 +162,7 @@ static int peek_group(const struct ps__group *group, uint64_t *times, uint64_t *
 	return PS_OK;
 }
 
-/* Returns PS__NOT_DIRECT if several groups take turns: only the counted thread knows how long each
- * waited. */
+/* PS__NOT_DIRECT if groups take turns: only the counted thread knows how long each waited. */
 int ps__perf_peek(const struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;

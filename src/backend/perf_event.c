@@ -55,8 +55,7 @@ uint32_t ps__perf_kernel_attr_size(void)
 	return size_bytes > 0 ? (uint32_t)size_bytes : (uint32_t)sizeof(union ps__attr);
 }
 
-/* Sets the attr for the PMU of one kind of cores, or the attr of a dummy that stands in for the
- * event. */
+/* Sets the attr for the PMU of one kind of cores, or that of a dummy that stands in. */
 static void event_specialise(struct ps__event *event, struct ps__place place)
 {
 	struct perf_event_attr *attr = &event->attr;

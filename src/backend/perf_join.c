@@ -88,8 +88,7 @@ static struct ps__instance *planning_instance_of(const struct ps__perf *perf, si
 	           : NULL;
 }
 
-/* Returns the link for one kind in the chain of a group (ps__group.next); NULL if it isn't open
- * yet. */
+/* Returns the link for one kind in a group's chain (ps__group.next); NULL if it isn't open yet. */
 static struct ps__group *group_find(const struct ps__perf *perf,
                                     const struct ps__instance *instance, size_t index, size_t kind)
 {

@@ -181,8 +181,7 @@ static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool p
 	return result;
 }
 
-/* Undoes the change in all instances up to this one, but only in the links before `end`, which
- * failed. */
+/* Undoes the change in the instances up to this one, in the links before `end`, which failed. */
 static void undo_before(struct ps__perf *perf, size_t instance, const struct ps__group *end,
                         size_t event, bool pauses)
 {

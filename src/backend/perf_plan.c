@@ -192,9 +192,9 @@ static bool is_of_pass(const struct ps__event *event, const struct pass *pass)
 
 /*
  * The order of the passes. Events of the cores come first; among them, those for kinds of cores.
- * Software events join these if they are one group. If there are several, which take turns on the
- * hardware, software events would miss counts needlessly; so they get a group of their own, which
- * always counts. Units come before single events, which join them if there is room.
+ * Software events join the core events if these are in one group. If there are several, which take
+ * turns on the hardware, software events would miss counts needlessly; so they get a group of their
+ * own, which always counts. Units come before single events, which join them if there is room.
  */
 int ps__perf_plan(struct ps__perf *perf)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads an instance group by group. The totals are put together if a group is in the error state,
- * or its CPU was offline. */
+/* Reads an instance group by group. Puts the totals together if a group is in the error state, or
+ * the group's CPU was offline. */
 #include "backend/perf.h"
 #include "backend/perf_user.h"
 #include "base/error.h"
@@ -118,7 +118,7 @@ static int perf_read_group(struct ps__perf *perf, struct ps__group *group, uint6
 }
 
 /* Reads a chain: one link for each kind of cores. A link counts while the task is on its kind, so
- * their counts add up. A link that can't be read now keeps its last totals. */
+ * the links' counts add up. A link that can't be read now keeps its last totals. */
 static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times,
                       uint64_t *values)
 {

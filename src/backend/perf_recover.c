@@ -2,7 +2,7 @@
 /*
  * CPU hotplug. When a CPU goes offline, the kernel detaches its events. Their counts can still be
  * read, one descriptor at a time, but the events count no longer, even when the CPU is back. New
- * descriptors are opened, and what the old ones counted is carried.
+ * descriptors are opened, and what the old ones counted is kept in `carry`.
  */
 #include "backend/perf.h"
 #include "base/os.h"

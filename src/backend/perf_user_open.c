@@ -195,8 +195,8 @@ static size_t count_permitted(size_t page_bytes)
 	return (size_t)mlock_kb * 1024 / page_bytes * (cpus ? cpus : 1) / SHARE_OF_RINGS;
 }
 
-/* True if the mapped page permits reads in user space, and has all that is needed. Otherwise notes
- * why not. */
+/* True if the mapped page permits reads in user space, and has all that is needed. If not, notes
+ * why. */
 static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page *page,
                         const char *name)
 {
