@@ -99,8 +99,7 @@ static void emit_map(struct ps__bpf_code *code, unsigned to, int map_fd)
 	emit_instruction(code, 0, 0, 0, 0, 0);
 }
 
-/* Sets r0 to the address of the map's value for the key in r1; ends the program if there is none.
- * */
+/* Sets r0 to the address of the map's value for the key in r1; without one the program ends. */
 static void emit_look_up(struct ps__bpf_code *code, int map_fd)
 {
 	emit_instruction(code, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, KEY_AT, 0);

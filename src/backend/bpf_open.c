@@ -77,8 +77,7 @@ static bool is_object(const struct ps__bpf_object *object)
 	return ask_about_own(object, &info) == 0;
 }
 
-/* Explains an error of bpf(2). EINVAL can mean that the descriptor's number is another file's now.
- * */
+/* Explains an error of bpf(2). EINVAL can mean that the number is another file's now. */
 static int explain_use(enum bpf_cmd command, const struct ps__bpf_object *object, const char *what,
                        int error)
 {

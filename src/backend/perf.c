@@ -155,8 +155,7 @@ static inline int control_all(struct ps__perf *perf, unsigned long request)
 	return is_one ? perf_control(perf, only, request) : control_instances(perf, request);
 }
 
-/* Disable first: any code before the ioctl would be counted. A CPU's stop time is read before that.
- * */
+/* Disable first: any code before the ioctl would be counted. A CPU's stop time is read before. */
 static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);

@@ -322,8 +322,7 @@ static void look_at_process(struct ps__looks *looks, pid_t pid)
 }
 
 /* Looks at a process that the last look did not see, if it is the set's. Children mostly follow
- * their parents in /proc. If a parent has ended already, its child is taken for a foreign process.
- * */
+ * their parents in /proc. If a parent has ended already, its child is taken for a foreign one. */
 static void look_at_new_process(struct ps__looks *looks, pid_t pid)
 {
 	const struct ps__seen process = {.pid = pid, .tid = pid, .root = PS__NOT_COUNTED};

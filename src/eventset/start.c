@@ -127,8 +127,7 @@ static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
 	return result;
 }
 
-/* Starts the counters. Does all it can before they are enabled, because code after that is counted.
- * */
+/* Starts the counters. Does all it can before they are enabled, as code after that is counted. */
 static inline __attribute__((always_inline)) int start_prepared(struct ps_eventset *set)
 {
 	enum ps__set_state before = set->state;
