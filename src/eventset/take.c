@@ -9,7 +9,7 @@
 #include "eventset/eventset.h"
 #include "eventset/fast_take.h"
 
-/* Gives each slot a part of the latest reading: otherwise the next one would lack its base. */
+/* Gives each slot a part of the latest reading: else the next one would lack the slot's base. */
 static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here};
