@@ -42,8 +42,7 @@ static inline size_t ps__bpf_sum_word(size_t event)
 	return ps__bpf_known_word(event) + 3;
 }
 
-/* The map of pids has a byte for each pid: 1 if the process is counted. PS__BPF_BYTES in a value.
- */
+/* The map of pids has a byte for each pid: 1 if it is counted. A value has PS__BPF_BYTES bytes. */
 #define PS__BPF_BYTES      64
 #define PS__BPF_BYTES_LOG  6
 #define PS__BPF_PIDS_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
