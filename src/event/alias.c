@@ -3,7 +3,7 @@
  * A PMU's named events (aliases). Each is a file of terms in the PMU's folder "events". They are
  * looked up within pmu/.../ and, for bare names, in all PMUs.
  *
- * This file and pmu_event.c call each other: a bare alias is applied like the terms of pmu/.../,
+ * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../,
  * and one of these terms may be an alias.
  */
 #include "base/decimal.h"

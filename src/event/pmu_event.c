@@ -3,7 +3,7 @@
  * Looks up pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that
  * sysfs gives for it.
  *
- * This file and alias.c call each other: a term may be an alias, and a bare alias is applied like
+ * Cycle with alias.c: a term may be an alias, and a bare alias is applied like
  * the terms here.
  */
 #include "base/error.h"

@@ -9,8 +9,7 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* Refuses what the program can't do: it doesn't tell tasks apart, and begins to count when it is
- * loaded. */
+/* Refuses what the program can't do: it doesn't tell tasks apart, and counts once it is loaded. */
 static int prepare_bpf(struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks)
