@@ -286,20 +286,20 @@ START_TEST(headers_of_others_are_refused)
 }
 END_TEST
 
-/* Numbers that are the same everywhere. */
+/* Numbers that are the same everywhere, unless PS_TEST_FUZZ_SEED asks for others. */
+static uint64_t number_state = 5;
 static unsigned next_number(unsigned below)
 {
-	static uint64_t state = 5;
-
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (unsigned)(state >> 33) % below;
+	number_state = number_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(number_state >> 33) % below;
 }
 
 /* PS_TEST_FUZZ_RUNS asks for more. */
 static unsigned fuzz_runs(int usual, int small)
 {
-	const char *wanted = getenv("PS_TEST_FUZZ_RUNS");
+	const char *wanted = getenv("PS_TEST_FUZZ_RUNS"), *seed = getenv("PS_TEST_FUZZ_SEED");
 
+	number_state = seed ? strtoull(seed, NULL, 0) : number_state;
 	return (unsigned)(wanted ? atoi(wanted) : ps_test_serial_size(usual, small));
 }
 
