@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the collector asks the preloaded library, which has loaded it. */
+/* The collector asks the preloaded library, which has loaded it, by these calls. */
 #ifndef PS_COLLECT_THREADS_H
 #define PS_COLLECT_THREADS_H
 

@@ -41,7 +41,7 @@ enum ps_scope {
 	PS_SCOPE_MACHINE
 };
 
-/** How a set finds out on which hardware thread its events happened. */
+/** The way in which a set finds the hardware thread of its events. */
 enum ps_attribution_mode {
 	/* Pinned if the task may run on one CPU only; exact if migration records
 	 * are permitted or there are enough descriptors; otherwise last-cpu. A

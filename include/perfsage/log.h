@@ -59,7 +59,7 @@ enum ps_log_flag {
 	                          that is open for writing nor another file is replaced */
 };
 
-/** How a log is made. If all members but size are 0, the log is as without options. */
+/** Options of a new log. If all members but size are 0, the log is as without options. */
 struct ps_log_options {
 	size_t size;         /* sizeof(struct ps_log_options) */
 	unsigned flags;      /* OR of enum ps_log_flag */

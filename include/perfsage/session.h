@@ -29,7 +29,7 @@ extern "C" {
 /** The readers of a process's rings. */
 struct ps_session;
 
-/** What a session does if its threads need more descriptors than the session may take. */
+/** The action of a session whose threads need more descriptors than it may take. */
 enum ps_session_shortage {
 	PS_SESSION_REFUSE =
 	    0, /* ps_session_start fails with PS_ECOUNT, and says how many are needed */

@@ -139,7 +139,7 @@ static int name_undetermined(const struct measurements *from, const bool *is_det
 	                count > 1 ? "s" : "", names);
 }
 
-/* How far the costs can differ from the solution. */
+/* The largest difference between the costs and the solution. */
 struct spread {
 	double deviation; /* standard deviation of the residuals, for the scaled costs */
 	double width;     /* half the width of the interval, in standard errors */

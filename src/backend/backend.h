@@ -67,7 +67,7 @@ struct ps__target {
 	bool has_records;
 };
 
-/* What a record tells of a software thread of a process, with the fields that are set. */
+/* A record's news of a software thread of a process, with the fields that are set. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: the task changed its name */

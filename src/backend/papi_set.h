@@ -9,7 +9,7 @@
 
 #include "backend/backend.h"
 
-/* How the values of an event may change. */
+/* The ways in which the values of an event may change. */
 enum ps__papi_course {
 	PS__PAPI_RISES,    /* a count: if it falls, it was reset */
 	PS__PAPI_ESTIMATE, /* multiplexed: the estimate may fall a little */

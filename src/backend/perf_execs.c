@@ -50,7 +50,8 @@ struct ps__perf_execs {
 	bool was_stopped; /* the leaders were disabled for some time */
 };
 
-/* How all records of interest begin. FORK and EXIT have the parent's pid in place of the tid. */
+/* The first fields of all records of interest. FORK and EXIT have the parent's pid in place of the
+ * tid. */
 struct task_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;

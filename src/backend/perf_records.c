@@ -19,7 +19,7 @@
 #define FEWEST_RECORDS 64u
 #define FEWEST_PAGES   4u
 
-/* How a record begins: PERF_SAMPLE_CPU, then PERF_SAMPLE_READ in the group's format. */
+/* The first fields of a record: PERF_SAMPLE_CPU, then PERF_SAMPLE_READ in the group's format. */
 struct record_start {
 	struct perf_event_header header;
 	uint32_t cpu;
