@@ -87,28 +87,6 @@ static void pfm_settle_domain(struct ps__event *event, const char *name)
 	}
 }
 
-/* The search for the PMU with a number that the kernel gave. */
-struct by_type {
-	const char *event_name;
-	uint32_t type;
-	struct ps__pmu pmu;
-	int code; /* PS__NOT_HERE until it is found */
-};
-
-static int pfm_match_type(const char *name, void *context)
-{
-	struct by_type *search = context;
-	struct ps__pmu pmu;
-
-	int code = ps__pmu_find(&pmu, name, strlen(name), search->event_name);
-	if (code == PS__NOT_HERE || (code == PS_OK && pmu.type != search->type))
-		return 0;
-	search->code = code;
-	if (code == PS_OK)
-		search->pmu = pmu;
-	return 1;
-}
-
 /* The search for the kernel's alias with the same encoding. The alias has the unit and the scale,
  * which libpfm4 lacks. */
 struct by_encoding {
@@ -141,22 +119,21 @@ static int pfm_match_encoding(const char *name, void *context)
 
 static int pfm_settle_pmu(struct ps__event *event, const char *name)
 {
-	struct by_type search = {
-	    .event_name = name, .type = event->attr.type, .code = PS__NOT_HERE};
+	struct ps__pmu pmu;
+	int result = ps__pmu_find_type(&pmu, event->attr.type, name);
 
-	ps__pmu_for_each(pfm_match_type, &search);
-	if (search.code < 0)
-		return search.code;
-	if (search.code == PS__NOT_HERE)
+	if (result == PS__NOT_HERE)
 		return ps__fail(PS_ENOSUPP,
 		                "event '%s': its PMU is not in /sys/bus/event_source/devices",
 		                name);
-	event->klass = ps__pmu_class(&search.pmu);
+	if (result != PS_OK)
+		return result;
+	event->klass = ps__pmu_class(&pmu);
 	if (event->klass != PS__EVENT_CLASS_OTHER)
 		return PS_OK;
-	struct by_encoding same = {event, &search.pmu, name};
-	ps__pmu_for_each_alias(search.pmu.name, pfm_match_encoding, &same);
-	return ps__pmu_scope(&search.pmu, name, &event->scope);
+	struct by_encoding same = {event, &pmu, name};
+	ps__pmu_for_each_alias(pmu.name, pfm_match_encoding, &same);
+	return ps__pmu_scope(&pmu, name, &event->scope);
 }
 
 static bool pfm_is_of_type(int index, pfm_pmu_type_t type)

@@ -91,6 +91,38 @@ int ps__pmu_for_each(ps__name_visit *visit, void *context)
 	return ps__os.list(ROOT, visit, context);
 }
 
+/* The search for the PMU of a type. */
+struct type_search {
+	uint32_t type;
+	const char *event_name;
+	struct ps__pmu *out;
+	int result; /* PS__NOT_HERE until it is found */
+};
+
+static int pmu_match_type(const char *name, void *context)
+{
+	struct type_search *search = context;
+	struct ps__pmu pmu;
+	int result = ps__pmu_find(&pmu, name, strlen(name), search->event_name);
+
+	if (result == PS__NOT_HERE || (result == PS_OK && pmu.type != search->type))
+		return 0;
+	search->result = result;
+	if (result == PS_OK)
+		*search->out = pmu;
+	return 1;
+}
+
+int ps__pmu_find_type(struct ps__pmu *out, uint32_t type, const char *event_name)
+{
+	struct type_search search = {
+	    .type = type, .event_name = event_name, .out = out, .result = PS__NOT_HERE};
+
+	if (ps__pmu_for_each(pmu_match_type, &search) < 0 && errno != ENOENT)
+		return ps__event_fail_file(event_name, "the list of PMUs", errno);
+	return search.result;
+}
+
 struct core_count {
 	size_t count;
 	int error;

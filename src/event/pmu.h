@@ -46,6 +46,8 @@ struct ps__format {
 /* Finds the PMU of that name. PS__NOT_HERE if there is none. Other failures have a detail sentence
  * about event_name. */
 int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name);
+/* Finds the PMU of a type that the kernel numbers itself. Results: those of ps__pmu_find. */
+int ps__pmu_find_type(struct ps__pmu *out, uint32_t type, const char *event_name);
 /* Visits the name of each PMU, in any order. Returns the result of ps__os.list. */
 int ps__pmu_for_each(ps__name_visit *visit, void *context);
 /* Visits the aliases of a PMU. ps__pmu_for_each_format visits the terms for which it has a

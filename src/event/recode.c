@@ -4,44 +4,10 @@
 
 #include "base/os.h"
 
-#include <errno.h>
-#include <string.h>
-
-struct recode_search {
-	uint32_t type;
-	const char *event_name;
-	struct ps__pmu found;
-	int result; /* PS__NOT_HERE until it is found */
-};
-
-static int recode_visit(const char *name, void *context)
-{
-	struct recode_search *search = context;
-	struct ps__pmu pmu;
-	int result = ps__pmu_find(&pmu, name, strlen(name), search->event_name);
-
-	if (result == PS__NOT_HERE || (result == PS_OK && pmu.type != search->type))
-		return 0;
-	search->found = pmu;
-	search->result = result;
-	return 1;
-}
-
-/* Finds the PMU of a type that the kernel numbers itself. PS__NOT_HERE: sysfs shows no such PMU;
- * opening the event will then fail. */
-static int recode_find_pmu(struct recode_search *search)
-{
-	search->result = PS__NOT_HERE;
-	if (ps__pmu_for_each(recode_visit, search) < 0 && errno != ENOENT)
-		return ps__event_fail_file(search->event_name, "/sys/bus/event_source/devices",
-		                           errno);
-	return search->result;
-}
-
 static int recode_class(const struct ps__event *event, enum ps__event_class *klass,
                         enum ps_scope *scope)
 {
-	struct recode_search search = {.type = event->attr.type, .event_name = event->name};
+	struct ps__pmu pmu;
 
 	*scope = PS_SCOPE_THREAD;
 	switch (event->attr.type) {
@@ -58,12 +24,13 @@ static int recode_class(const struct ps__event *event, enum ps__event_class *kla
 	default:
 		break;
 	}
-	int result = recode_find_pmu(&search);
+	int result = ps__pmu_find_type(&pmu, event->attr.type, event->name);
 	*klass = PS__EVENT_CLASS_SOFTWARE;
+	/* If sysfs shows no such PMU, opening the event will fail. */
 	if (result != PS_OK)
 		return result == PS__NOT_HERE ? PS_OK : result;
-	*klass = ps__pmu_class(&search.found);
-	return ps__pmu_scope(&search.found, event->name, scope);
+	*klass = ps__pmu_class(&pmu);
+	return ps__pmu_scope(&pmu, event->name, scope);
 }
 
 int ps__event_retype(struct ps__event *event)
