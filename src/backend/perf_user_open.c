@@ -72,23 +72,13 @@ static int look_at_pmu(const char *name, void *context)
 	return 0;
 }
 
-/* Returns the first event of the cores; NULL: there are none. */
-static const struct ps__event *first_core_event(const struct ps__perf *perf)
+/* Returns the first event that is, or isn't, the cores'; NULL: there are none. */
+static const struct ps__event *first_event(const struct ps__perf *perf, bool is_cores)
 {
 	for (size_t index = 0; index < perf->event_count; index++) {
-		if (perf->events[index].klass == PS__EVENT_CLASS_CORE &&
-		    !perf->events[index].unsupported)
-			return &perf->events[index];
-	}
-	return NULL;
-}
-
-static const struct ps__event *first_other_event(const struct ps__perf *perf)
-{
-	for (size_t index = 0; index < perf->event_count; index++) {
-		if (perf->events[index].klass != PS__EVENT_CLASS_CORE &&
-		    !perf->events[index].unsupported)
-			return &perf->events[index];
+		const struct ps__event *event = &perf->events[index];
+		if ((event->klass == PS__EVENT_CLASS_CORE) == is_cores && !event->unsupported)
+			return event;
 	}
 	return NULL;
 }
@@ -156,8 +146,8 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 
 	perf->base.read_path = PS_READ_PATH_SYSCALL;
 	perf->base.why_path[0] = '\0';
-	if (!first_core_event(perf)) {
-		const struct ps__event *other = first_other_event(perf);
+	if (!first_event(perf, true)) {
+		const struct ps__event *other = first_event(perf, false);
 		if (other)
 			say_why(perf, "'%s' %s", other->name, user_kind_of(other));
 		else
