@@ -16,15 +16,6 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 	                (unsigned long long)timestamp, component->name);
 }
 
-/* Sums up the reading with this timestamp; if it is 0, the newest reading that has the event.
- * Returns the number of parts. */
-static size_t reading_sum(const struct ps__recording *recording, size_t column,
-                          struct ps__range range, uint64_t timestamp, struct ps_value *out)
-{
-	return timestamp ? ps__recording_sum_at(recording, column, range, timestamp, out)
-	                 : ps__recording_sum_latest(recording, column, range, out);
-}
-
 static int reading_look_up(const struct ps__recording *last, const struct ps_component *component,
                            const char *event, uint64_t timestamp, struct ps_value *out)
 {
@@ -41,8 +32,8 @@ static int reading_look_up(const struct ps__recording *last, const struct ps_com
 		is_known = true;
 		if (!ps__component_holds(component, recording->column[column].scope))
 			return ps__component_fail_scope(component, &selector);
-		if (reading_sum(recording, (size_t)column, ps__component_range(component),
-		                timestamp, &value) > 0) {
+		if (ps__recording_sum(recording, (size_t)column, ps__component_range(component),
+		                      timestamp, &value) > 0) {
 			ps__value_finish(&value);
 			*out = value;
 			return PS_OK;

@@ -31,11 +31,8 @@ static bool values_sum(const struct values *from, size_t index, struct ps_value 
 	struct ps__range whole = ps__component_range(recording->topology->root);
 	size_t column = (size_t)values_column_of(from, index);
 	struct ps_value value;
-	size_t parts = from->timestamp
-	                   ? ps__recording_sum_at(recording, column, whole, from->timestamp, &value)
-	                   : ps__recording_sum_latest(recording, column, whole, &value);
 
-	if (parts == 0)
+	if (ps__recording_sum(recording, column, whole, from->timestamp, &value) == 0)
 		return false;
 	ps__value_finish(&value);
 	*out = value;
@@ -49,7 +46,7 @@ static bool values_has_reading(const struct ps__recording *recording, uint64_t t
 
 	if (!timestamp)
 		return atomic_load_explicit(&recording->latest, memory_order_acquire) != 0;
-	return ps__recording_sum_at(recording, 0, whole, timestamp, &value) > 0;
+	return ps__recording_sum(recording, 0, whole, timestamp, &value) > 0;
 }
 
 static int values_fail_none(uint64_t timestamp)

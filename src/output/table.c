@@ -83,7 +83,7 @@ static bool table_shows(const struct ps__table *table, const struct ps__recordin
 	struct ps_value value;
 
 	return !table->timestamp ||
-	       ps__recording_sum_at(recording, 0, whole, table->timestamp, &value) > 0;
+	       ps__recording_sum(recording, 0, whole, table->timestamp, &value) > 0;
 }
 
 /* Lists the recordings, oldest first. The topology's list has the newest first. */

@@ -230,7 +230,7 @@ static void aggregate_take_newest(struct ps__aggregate *aggregate,
 	    ps__component_range(ps__component_covered(thread, recording->column[column].scope));
 	struct ps_value value;
 
-	if (ps__recording_sum_latest(recording, column, range, &value) > 0 &&
+	if (ps__recording_sum(recording, column, range, 0, &value) > 0 &&
 	    value.timestamp > aggregate_load(&words[WORD_TIMESTAMP]))
 		aggregate_pack(words, &value);
 }

@@ -68,13 +68,10 @@ ps__recording_first_history(const struct ps__recording *recording)
 	return atomic_load_explicit(&recording->histories, memory_order_acquire);
 }
 
-/* Adds up the parts of a recording's latest reading in a range. Returns the number of parts. */
-size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
-                                struct ps__range range, struct ps_value *out);
-
-/* Like ps__recording_sum_latest, for the reading with this timestamp (not 0). */
-size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
-                            struct ps__range range, uint64_t timestamp, struct ps_value *out);
+/* Adds up the parts of the reading with this timestamp, or of the recording's latest reading if it
+ * is 0, in a range. Returns the number of parts. */
+size_t ps__recording_sum(const struct ps__recording *recording, size_t column,
+                         struct ps__range range, uint64_t timestamp, struct ps_value *out);
 
 /* Chooses the column of a recording that is summed up: by an event's name, or by what a metric
  * needs. find returns -1 if there is no such column. */

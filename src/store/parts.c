@@ -14,17 +14,21 @@ struct ps__range ps__component_range(const struct ps_component *component)
 	return (struct ps__range){component->first_thread, end};
 }
 
-/* Gives the newest row of a history as a value. False if there is no row, or if a writer changed
- * the history meanwhile. */
-static bool parts_newest(const struct ps__history *history, size_t column, struct ps_value *out)
+/* Gives a history's part of a reading as a value. The part of the recording's latest reading can
+ * only be the newest row. False if there is no part, or if a writer changed the history
+ * meanwhile. */
+static bool parts_find(const struct ps__history *history, size_t column, uint64_t timestamp,
+                       bool is_latest, struct ps_value *out)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
+	ptrdiff_t row = is_latest ? (ptrdiff_t)count - 1 : ps__history_find(history, timestamp);
 
-	return count > 0 && ps__recording_value(history, count - 1, column, out);
+	return row >= 0 && ps__recording_value(history, (size_t)row, column, out) &&
+	       out->timestamp == timestamp;
 }
 
-size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
-                                struct ps__range range, struct ps_value *out)
+size_t ps__recording_sum(const struct ps__recording *recording, size_t column,
+                         struct ps__range range, uint64_t timestamp, struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
@@ -32,34 +36,13 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 	do {
 		parts = 0;
 		sequence = ps__recording_read_begin(recording);
-		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
+		uint64_t wanted =
+		    timestamp ? timestamp
+			      : atomic_load_explicit(&recording->latest, memory_order_acquire);
 		for (const struct ps__history *history = ps__recording_first_history(recording);
 		     history; history = history->next_in_recording) {
 			struct ps_value part;
-			if (!parts_newest(history, column, &part) || part.timestamp != latest)
-				continue;
-			size_t index = ps__thread_index(history->thread);
-			if (index >= range.first && index < range.end)
-				ps__value_merge(out, &parts, &part);
-		}
-	} while (ps__recording_read_retry(recording, sequence));
-	return parts;
-}
-
-size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
-                            struct ps__range range, uint64_t timestamp, struct ps_value *out)
-{
-	uint64_t sequence;
-	size_t parts;
-
-	do {
-		parts = 0;
-		sequence = ps__recording_read_begin(recording);
-		for (const struct ps__history *history = ps__recording_first_history(recording);
-		     history; history = history->next_in_recording) {
-			ptrdiff_t row = ps__history_find(history, timestamp);
-			struct ps_value part;
-			if (row < 0 || !ps__recording_value(history, (size_t)row, column, &part))
+			if (!parts_find(history, column, wanted, !timestamp, &part))
 				continue;
 			size_t index = ps__thread_index(history->thread);
 			if (index >= range.first && index < range.end)

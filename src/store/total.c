@@ -70,8 +70,8 @@ static size_t total_sum_at(const struct ps_topology *topology, const struct ps__
 	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
 	     recording = recording->next) {
 		ptrdiff_t column = selector->find(recording, selector);
-		if (column >= 0 && ps__recording_sum_at(recording, (size_t)column, range,
-		                                        selector->timestamp, &sum) > 0)
+		if (column >= 0 && ps__recording_sum(recording, (size_t)column, range,
+		                                     selector->timestamp, &sum) > 0)
 			add(out, &parts, &sum);
 	}
 	return parts;
@@ -102,7 +102,7 @@ static size_t total_sum_latest(const struct ps_topology *topology,
 			const struct ps__recording *counting =
 			    total_find_counting(recording, selector, &column);
 			if (counting &&
-			    ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
+			    ps__recording_sum(counting, (size_t)column, range, 0, &sum) > 0)
 				add(out, &parts, &sum);
 		}
 	} while (ps__change_came(topology, changes));
