@@ -10,6 +10,7 @@
 #include "locate/locate.h"
 
 #include <perfsage/cost.h>
+#include <perfsage/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,6 +114,14 @@ typedef void ps__backend_visit(int cpu, void *context);
 typedef int ps__counter_visit(size_t event, pid_t tid, int cpu, int fd, void *context);
 
 typedef int ps__read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
+
+/* Joins the results of several reads: PS_PARTIAL doesn't hide that another one failed. */
+static inline int ps__result_join(int result, int one)
+{
+	if (__builtin_expect(one == PS_OK, 1))
+		return result;
+	return result == PS_OK || one != PS_PARTIAL ? one : result;
+}
 
 struct ps__backend_ops {
 	/*

@@ -129,9 +129,8 @@ static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *
 	for (size_t place = 0; place < first->count; place++)
 		values[first->members[place].event] = 0;
 	for (struct ps__group *group = first; group; group = group->next) {
-		int one = perf_read_group(perf, group, group->own, group->own + 2);
-		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
-			result = one;
+		result = ps__result_join(result,
+		                         perf_read_group(perf, group, group->own, group->own + 2));
 		times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
 		times[1] += group->own[1];
 		for (size_t place = 0; place < group->count; place++)
@@ -165,8 +164,7 @@ int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *total
 		int one = __builtin_expect(group->next != NULL, 0)
 		              ? read_chain(perf, group, totals + 2 * index, values)
 		              : read_cheapest(perf, group, totals + 2 * index, values);
-		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
-			result = one;
+		result = ps__result_join(result, one);
 	}
 	return result;
 }

@@ -43,12 +43,8 @@ static int check_set(struct ps_eventset *set, long long *residual)
 	for (size_t event = 0; event < set->events.count; event++)
 		residual[event] = 0;
 	for (size_t instance = 0;
-	     !ps__set_is_failure(result) && instance < set->counters.backend->instances;
-	     instance++) {
-		int one = check_instance(set, instance, residual);
-		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
-			result = one;
-	}
+	     !ps__set_is_failure(result) && instance < set->counters.backend->instances; instance++)
+		result = ps__result_join(result, check_instance(set, instance, residual));
 	if (!ps__set_is_failure(result))
 		keep_residual(set, residual);
 	return result;

@@ -186,7 +186,7 @@ static int cost_discount(struct ps_eventset *set)
 	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
 		int one = set->counters.backend->ops->read(set->counters.backend, instance,
 		                                           ps__set_totals(set, instance));
-		result = one != PS_OK ? one : result;
+		result = ps__result_join(result, one);
 		ps__set_discount_instance(set, instance);
 	}
 	return result;

@@ -44,8 +44,7 @@ int ps__set_read_rest(struct ps_eventset *set, int result)
 
 	for (size_t instance = 1; instance < backend->instances; instance++) {
 		int one = backend->ops->read(backend, instance, ps__set_totals(set, instance));
-		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
-			result = one;
+		result = ps__result_join(result, one);
 	}
 	return result;
 }

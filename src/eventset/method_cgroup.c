@@ -92,11 +92,8 @@ int ps__set_read_places(struct ps_eventset *set)
 	int result = PS_OK;
 
 	ps__set_begin_counts(set);
-	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
-		int one = cgroup_read_instance(set, instance);
-		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
-			result = one;
-	}
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++)
+		result = ps__result_join(result, cgroup_read_instance(set, instance));
 	return result;
 }
 

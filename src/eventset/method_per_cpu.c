@@ -92,14 +92,6 @@ struct round {
 	int result;
 };
 
-/* Keeps the worst result: an instance with missing counts must not hide that another one could not
- * be read at all. */
-static void note_result(struct round *round, int result)
-{
-	if (result != PS_OK && !ps__set_is_failure(round->result))
-		round->result = result;
-}
-
 /* Returns the label for the counts of an instance whose read gave this result. */
 static uint16_t per_cpu_mark(const struct round *round, int result)
 {
@@ -114,7 +106,7 @@ static void sweep_instance(struct round *round, size_t instance)
 	int result = set->counters.backend->ops->read(set->counters.backend, instance,
 	                                              ps__set_totals(set, instance));
 
-	note_result(round, result);
+	round->result = ps__result_join(round->result, result);
 	if (ps__set_is_failure(result))
 		return;
 	if (result == PS_OK && !per_cpu_has_counted(set, instance)) {
@@ -124,7 +116,7 @@ static void sweep_instance(struct round *round, size_t instance)
 	struct ps__slot *slot = ps__set_slot(
 	    set, set->attribution.per_cpu.cpus[instance % set->counters.target.instance_count]);
 	if (!slot)
-		note_result(round, PS_ENOMEM);
+		round->result = PS_ENOMEM;
 	else
 		assign_instance(set, slot, instance, per_cpu_mark(round, result));
 }
@@ -165,7 +157,7 @@ static struct ps__slot *read_cpu(struct round *round, int cpu)
 	}
 	int result = set->counters.backend->ops->read(set->counters.backend, (size_t)slot->instance,
 	                                              ps__set_totals(set, (size_t)slot->instance));
-	note_result(round, result);
+	round->result = ps__result_join(round->result, result);
 	if (ps__set_is_failure(result))
 		return NULL;
 	assign_instance(set, slot, (size_t)slot->instance, per_cpu_mark(round, result));
