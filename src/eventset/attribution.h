@@ -78,6 +78,13 @@ int ps__set_look_at_task(struct ps_eventset *set);
  * belong to another CPU. Otherwise 0. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 
+/* A task that moves while its counters are read is followed this many times; later moves belong to
+ * the next reading. */
+#define PS__LARGEST_FOLLOW 4
+/* fetch.c: reads the only instance while the task doesn't move, if that is possible. follow: called
+ * before each attempt, to take what the switch ring tells. A move after the last look at the ring
+ * belongs to the next reading. */
+int ps__set_read_still(struct ps_eventset *set, void (*follow)(struct ps_eventset *set));
 /* method_per_cpu.c: assigns an instance's counts and times to the slot. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
 

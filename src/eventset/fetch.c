@@ -3,6 +3,7 @@
  * The rest is the same for all methods. */
 #include "base/error.h"
 #include "base/identity.h"
+#include "eventset/attribution.h"
 #include "eventset/tasks.h"
 #include "eventset/undo.h"
 
@@ -46,6 +47,24 @@ int ps__set_read_rest(struct ps_eventset *set, int result)
 		int one = backend->ops->read(backend, instance, ps__set_totals(set, instance));
 		result = ps__result_join(result, one);
 	}
+	return result;
+}
+
+int ps__set_read_still(struct ps_eventset *set, void (*follow)(struct ps_eventset *set))
+{
+	struct ps__backend *backend = set->counters.backend;
+	bool is_moving = true;
+	int result = PS_OK;
+
+	for (int turn = 0; turn < PS__LARGEST_FOLLOW && is_moving; turn++) {
+		follow(set);
+		result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
+		if (ps__set_is_failure(result))
+			break;
+		is_moving = set->state == PS__SET_RUNNING &&
+		            ps__switch_ring_has_moved(&set->attribution.switches);
+	}
+	set->attribution.is_moving = is_moving;
 	return result;
 }
 

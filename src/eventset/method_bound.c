@@ -12,9 +12,6 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* A task that moves while its counters are read is followed this many times. */
-#define LARGEST_FOLLOW 4
-
 static void look_for_migration(const struct ps__visit *visit, void *context)
 {
 	struct ps_eventset *set = context;
@@ -72,30 +69,15 @@ static bool must_follow(const struct ps_eventset *set)
 	return ps__switch_ring_has_moved(&set->attribution.switches) || ps__set_time_spent(set) > 0;
 }
 
-/* Reads the counters again, after following the switch ring: the counts then belong to the CPU
- * where the ring saw the task last. If that isn't known, *cpu is where the task is seen. A switch
- * after the last look at the ring belongs to the next interval. */
-static int bound_read_still(struct ps_eventset *set, int *cpu)
+/* Follows the switch ring: the counts then belong to the CPU where the ring saw the task last, or,
+ * if that isn't known, where the task is seen. */
+static void bound_follow(struct ps_eventset *set)
 {
-	bool is_moving = true;
-	int result = PS_OK;
-
-	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
-		if (must_follow(set))
-			ps__set_look_for_migration(set);
-		*cpu = ps__set_find_cpu(set);
-		if (set->attribution.stay.is_lost)
-			set->attribution.stay.cpu = *cpu;
-		result = set->counters.backend->ops->read(set->counters.backend, 0,
-		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result))
-			break;
-		is_moving = set->state == PS__SET_RUNNING &&
-		            ps__switch_ring_has_moved(&set->attribution.switches);
-	}
-	set->attribution.is_moving = is_moving;
-	*cpu = set->attribution.stay.cpu;
-	return result;
+	if (must_follow(set))
+		ps__set_look_for_migration(set);
+	int cpu = ps__set_find_cpu(set);
+	if (set->attribution.stay.is_lost)
+		set->attribution.stay.cpu = cpu;
 }
 
 /* Returns the label of the interval since the last fetch. */
@@ -124,7 +106,9 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 		if (__builtin_expect(!has_left_its_cpu(set), 1))
 			return result;
 	}
-	return bound_read_still(set, &fetch->cpu);
+	int result = ps__set_read_still(set, bound_follow);
+	fetch->cpu = set->attribution.stay.cpu;
+	return result;
 }
 
 /* Assigns an interval in which, or before which, the task left its CPU. */

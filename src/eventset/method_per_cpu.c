@@ -11,10 +11,6 @@
 #include "eventset/undo.h"
 #include "eventset/waiting.h"
 
-/* A task that moves while its instances are read is followed this many times; later moves belong to
- * the next reading. */
-#define LARGEST_FOLLOW 4
-
 static uint64_t per_cpu_step(uint64_t total, uint64_t *known, uint16_t *flags)
 {
 	uint64_t before = *known;
@@ -244,7 +240,7 @@ static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 		set->attribution.last_cpu = ps__set_look_at_task(set);
 	if (set->is_ended)
 		round.mark |= PS__MARK_ENDED;
-	for (int turn = 0; turn < LARGEST_FOLLOW && !ps__set_is_failure(round.result); turn++) {
+	for (int turn = 0; turn < PS__LARGEST_FOLLOW && !ps__set_is_failure(round.result); turn++) {
 		fetch->cpu = read_round(set, &round);
 		if (set->attribution.switches.fd < 0 ||
 		    !ps__switch_ring_has_moved(&set->attribution.switches))

@@ -13,10 +13,6 @@
 #include "eventset/attribution.h"
 #include "eventset/undo.h"
 
-/* A task that moves while it is read is followed this many times; later moves belong to the next
- * reading. */
-#define LARGEST_FOLLOW 4
-
 /* The number of times to look for a record that another CPU is about to write. That CPU's
  * interrupts are off, so the write takes a microsecond. */
 #define LARGEST_WAIT 1000
@@ -135,31 +131,16 @@ static void records_follow(struct ps_eventset *set)
 	set_last_cpu(set, ps__set_find_cpu(set));
 }
 
-/* Reads the counters while the task doesn't move, if that is possible. A move after the last look
- * at the switch ring belongs to the next reading. */
-static int records_read_still(struct ps_eventset *set)
+static void records_follow_moved(struct ps_eventset *set)
 {
-	bool is_moving = true;
-	int result = PS_OK;
-
-	for (int turn = 0; turn < LARGEST_FOLLOW && is_moving; turn++) {
-		if (ps__switch_ring_has_moved(&set->attribution.switches))
-			records_follow(set);
-		result = set->counters.backend->ops->read(set->counters.backend, 0,
-		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result))
-			break;
-		is_moving = set->state == PS__SET_RUNNING &&
-		            ps__switch_ring_has_moved(&set->attribution.switches);
-	}
-	set->attribution.is_moving = is_moving;
-	return result;
+	if (ps__switch_ring_has_moved(&set->attribution.switches))
+		records_follow(set);
 }
 
 static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	ps__set_begin_counts(set);
-	int result = records_read_still(set);
+	int result = ps__set_read_still(set, records_follow_moved);
 
 	fetch->cpu = set->attribution.last_cpu;
 	return result;
