@@ -35,13 +35,14 @@ static size_t names_hash(const char *name)
 	return (size_t)(hash ^ hash >> 32);
 }
 
-static void enter_name(struct ps__event_names *names, const char *name, size_t index)
+/* Enters a name of the event that follows those in the table. */
+static void enter_name(struct ps__event_names *names, const char *name)
 {
 	size_t place = names_hash(name) & (names->capacity - 1);
 
 	while (names->places[place] != 0)
 		place = (place + 1) & (names->capacity - 1);
-	names->places[place] = index + 1;
+	names->places[place] = names->event_count + 1;
 }
 
 void ps__set_forget_names(struct ps_eventset *set)
@@ -67,9 +68,9 @@ static bool names_complete(struct ps_eventset *set)
 	}
 	for (; names->event_count < set->events.count; names->event_count++) {
 		const struct ps__event *event = &set->events.list[names->event_count];
-		enter_name(names, event->name, names->event_count);
+		enter_name(names, event->name);
 		if (event->written)
-			enter_name(names, event->written, names->event_count);
+			enter_name(names, event->written);
 	}
 	return true;
 }
