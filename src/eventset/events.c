@@ -122,10 +122,10 @@ static int enter_and_add(struct ps_eventset *set, const char *name, bool optiona
 	return result;
 }
 
-int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, const char *call)
+int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event)
 {
 	struct ps__event copy;
-	int result = ps__set_enter_own(set, call, CHANGE_IN_PAPI);
+	int result = ps__set_enter_own(set, "ps_eventset_add_attr", CHANGE_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;

@@ -16,9 +16,9 @@ struct ps__recording;
 const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index);
 /* True if the set is attached to a CPU. */
 bool ps__set_counts_cpu(const struct ps_eventset *set);
-/* Adds a copy of an event whose attr was changed after it was parsed. call: the function that error
- * sentences name. Errors: those of ps_eventset_add. */
-int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, const char *call);
+/* ps_eventset_add_attr: adds a copy of an event whose attr was changed after it was parsed. Errors:
+ * those of ps_eventset_add. */
+int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event);
 
 /* True if the set is not attached, and doesn't wrap PAPI's. */
 bool ps__set_counts_its_caller(const struct ps_eventset *set);

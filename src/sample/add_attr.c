@@ -93,6 +93,5 @@ int ps_eventset_add_attr(struct ps_eventset *set, const struct ps_attr *attr)
 		                set ? "the attr" : "the event set");
 	int result = add_attr_check_fields(attr);
 
-	return result == PS_OK ? ps__set_add_event(set, &attr->event, "ps_eventset_add_attr")
-	                       : result;
+	return result == PS_OK ? ps__set_add_event(set, &attr->event) : result;
 }
