@@ -85,8 +85,8 @@ uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
  * before each attempt, to take what the switch ring tells. A move after the last look at the ring
  * belongs to the next reading. */
 int ps__set_read_still(struct ps_eventset *set, void (*follow)(struct ps_eventset *set));
-/* method_per_cpu.c: assigns an instance's counts and times to the slot. */
-void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
+/* method_per_cpu.c: assigns the counts and times of the slot's instance to the slot. */
+void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot);
 
 /* True if BPF is to count. The mode has an effect only for a process. */
 static inline bool ps__set_demands_bpf(const struct ps_eventset *set)

@@ -176,7 +176,7 @@ static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 	for (size_t word = 0; word < fast->width; word++)
 		previous[word] = totals[word];
 	if (set->attribution.method->split == PS__SPLIT_COUNTERS) {
-		ps__set_assign_instance(set, fast->slot, PS_ATTRIBUTION_EXACT);
+		ps__set_assign_instance(set, fast->slot);
 	} else {
 		ps__set_assign(set, fast->slot, fast->source.instance);
 		ps__set_label_counts(fast->slot, fast->slot->counts_mark & PS__MARK_ATTRIBUTION);

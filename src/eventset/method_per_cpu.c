@@ -225,9 +225,9 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	return cpu;
 }
 
-void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark)
+void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot)
 {
-	assign_instance(set, slot, (size_t)slot->instance, mark);
+	assign_instance(set, slot, (size_t)slot->instance, PS_ATTRIBUTION_EXACT);
 	ps__set_settle_waiting(set, slot);
 }
 
