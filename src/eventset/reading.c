@@ -41,33 +41,29 @@ int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 	return *slot ? PS_OK : PS_ENOMEM;
 }
 
-/* Marks all parts of an ended task's counts as final, also parts assigned before its end was
- * noticed. */
-static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
+/* Marks all parts of the reading whose task is `here`. */
+static void mark_parts(struct ps_eventset *set, struct ps__slot *here, uint16_t flag)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (set->recorder.active[index]->has_counts)
-			set->recorder.active[index]->counts_mark |= PS__MARK_ENDED;
+			set->recorder.active[index]->counts_mark |= flag;
 	}
-	here->counts_mark |= PS__MARK_ENDED;
+	here->counts_mark |= flag;
 }
 
 /* Marks all parts: the missing counts could belong to any of them. */
 static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 {
-	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		if (set->recorder.active[index]->has_counts)
-			set->recorder.active[index]->counts_mark |= PS__MARK_INTERRUPTED;
-	}
 	ps__set_mark_idle(set, PS__MARK_INTERRUPTED);
-	here->counts_mark |= PS__MARK_INTERRUPTED;
+	mark_parts(set, here, PS__MARK_INTERRUPTED);
 }
 
 static int reading_finish(struct ps_eventset *set, const struct ps__write *write,
                           uint64_t *timestamp, struct ps_thread **thread)
 {
+	/* An ended task's counts are final, also in parts assigned before its end was noticed. */
 	if (__builtin_expect(set->is_ended, 0) && write->kind != PS__WRITE_STORE)
-		mark_ended(set, write->slot);
+		mark_parts(set, write->slot, PS__MARK_ENDED);
 	int result = ps__set_write(set, write, timestamp);
 
 	if (result == PS_OK && thread)
