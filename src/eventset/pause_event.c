@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls for one event of a set. The backend pauses and resumes the event's counters. The set itself
- * restarts the event's count. */
+/* Pauses and resumes one event of a set: the backend does it with the event's counters. */
 #include "base/error.h"
-#include "base/stack.h"
 #include "eventset/control.h"
 
 #include <perfsage/counter.h>
@@ -93,52 +91,4 @@ int ps_eventset_resume_event(struct ps_eventset *set, size_t event)
 int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event)
 {
 	return set && event < set->events.count && set->events.list[event].control.is_paused;
-}
-
-/* Sets the counts to 0. A snapshot's count only grows, so the counts are first added to `passed`. A
- * jump out of a handler must not come between. */
-static void event_clear_count(struct ps_eventset *set, size_t event)
-{
-	size_t word = 2 * set->recorder.recording->groups + event;
-	struct ps__held held;
-
-	ps__signals_hold(&held);
-	for (size_t index = 0; index < set->recorder.met_count; index++) {
-		struct ps__slot *slot = set->recorder.met[index];
-		if (set->snapshots)
-			slot->passed.words[word] += slot->counts[word];
-		slot->counts[word] = 0;
-	}
-	ps__signals_release(&held);
-}
-
-static int event_reset(struct ps_eventset *set, size_t event)
-{
-	static const char call[] = "ps_eventset_reset_event";
-	struct ps__slot *slot;
-	int result = ps__set_check_index(set, event, call);
-
-	if (result == PS_OK)
-		result = ps__set_adopt(set);
-	if (result == PS_OK && set->state == PS__SET_NEW)
-		result = ps__set_fail_new(call);
-	if (result == PS_OK)
-		result = ps__set_check_foreign(set, call, false);
-	if (result == PS_OK && ps__set_has_uncollected(set))
-		result = ps__set_fetch(set, &slot);
-	if (ps__set_is_failure(result))
-		return result;
-	event_clear_count(set, event);
-	return PS_OK;
-}
-
-int ps_eventset_reset_event(struct ps_eventset *set, size_t event)
-{
-	int result = ps__set_enter(set, "ps_eventset_reset_event");
-
-	if (result != PS_OK)
-		return result;
-	result = event_reset(set, event);
-	ps__set_leave(set);
-	return result;
 }
