@@ -315,6 +315,7 @@ void ps__set_find_instances(struct ps_eventset *set);
 int ps__set_create_slots(struct ps_eventset *set);
 void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
+int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot); /* 0, or -1 */
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
 /* Notes the mark for slots that have no counts now, as counts may be missing there. No part of a
@@ -439,7 +440,6 @@ bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp);
  * the slot's or has another mark. */
 ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot,
                                  uint64_t timestamp, uint16_t mark);
-int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);
 /* Makes an older reading's rows the last ones of their histories. The rows are out of order until
