@@ -24,5 +24,6 @@ int ps__set_halt(struct ps_eventset *set, struct ps__write *write);
 
 /* events.c: PS_EINVAL if the set has no such event. */
 int ps__set_check_index(const struct ps_eventset *set, size_t event, const char *call);
+void ps__set_clear_events(struct ps_eventset *set);
 
 #endif

@@ -166,6 +166,17 @@ static void drop_at(struct ps_eventset *set, size_t index)
 	        (set->events.count - index) * sizeof set->events.list[0]);
 }
 
+void ps__set_clear_events(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->events.count; index++)
+		ps__event_clear(&set->events.list[index]);
+	ps__os_free(set->events.list);
+	ps__set_forget_names(set);
+	set->events.list = NULL;
+	set->events.count = 0;
+	set->events.room = 0;
+}
+
 #define MOST_DEFAULTS 5
 
 /* Events that wait to be appended together. */

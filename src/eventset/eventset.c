@@ -37,17 +37,6 @@ int ps_eventset_create(struct ps_eventset **out)
 	return PS_OK;
 }
 
-static void clear_events(struct ps_eventset *set)
-{
-	for (size_t index = 0; index < set->events.count; index++)
-		ps__event_clear(&set->events.list[index]);
-	ps__os_free(set->events.list);
-	ps__set_forget_names(set);
-	set->events.list = NULL;
-	set->events.count = 0;
-	set->events.room = 0;
-}
-
 static void close_target(struct ps_eventset *set)
 {
 	ps__task_close(&set->counters.task);
@@ -75,7 +64,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	else
 		ps__task_close(&set->counters.task);
 	leave_readings(set);
-	clear_events(set);
+	ps__set_clear_events(set);
 	ps__papi_free(set->counters.papi);
 	ps__os_free_apart(set);
 	return PS_OK;

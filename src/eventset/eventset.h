@@ -380,7 +380,7 @@ int ps__set_fail_new(const char *call);            /* PS_ENOTRUN: the state is P
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
 int ps__set_adopt(struct ps_eventset *set);
-/* Before a start: takes over the events or target that the user has changed in the PAPI set. */
+/* papi_changes.c. Before a start: takes over what the user has changed in the PAPI set. */
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
 /* Makes the set consist of what `papi` describes. */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
-#include "eventset/eventset.h"
+#include "eventset/control.h"
 
 /* Makes the set consist of what `papi` describes. Earlier readings are no longer updated. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
@@ -17,9 +17,7 @@ int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
 			return result;
 	}
 	ps__set_retarget(set, papi->target, task);
-	for (size_t index = 0; index < set->events.count; index++)
-		ps__event_clear(&set->events.list[index]);
-	ps__os_free(set->events.list);
+	ps__set_clear_events(set);
 	ps__papi_free(set->counters.papi);
 	set->counters.papi = papi;
 	set->events.list = papi->events;
