@@ -172,13 +172,6 @@ static uint64_t tick_ns(void)
 	return UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static int look_compare_tids(const void *one, const void *other)
-{
-	pid_t a = *(const pid_t *)one, b = *(const pid_t *)other;
-
-	return (a > b) - (a < b);
-}
-
 static size_t find_root(const struct ps__looks *looks, pid_t tid)
 {
 	const pid_t *root = NULL;
@@ -186,8 +179,8 @@ static size_t find_root(const struct ps__looks *looks, pid_t tid)
 	if (looks->root_count == 1)
 		return 0;
 	if (!looks->has_looked)
-		root =
-		    bsearch(&tid, looks->roots, looks->root_count, sizeof tid, look_compare_tids);
+		root = bsearch(&tid, looks->roots, looks->root_count, sizeof tid,
+		               ps__task_compare_tids);
 	return root ? (size_t)(root - looks->roots) : looks->root_count;
 }
 

@@ -37,14 +37,6 @@ static int append_tid(const char *name, void *context)
 	return append_number((pid_t)strtol(name, NULL, 10), context);
 }
 
-static int process_compare_tids(const void *one, const void *other)
-{
-	pid_t a = *(const pid_t *)one;
-	pid_t b = *(const pid_t *)other;
-
-	return (a > b) - (a < b);
-}
-
 /* Drops the first thread if it has ended: the kernel lists it, but it can't be counted. */
 static void process_drop_ended(struct list *list, const struct ps__task *first)
 {
@@ -77,7 +69,7 @@ static int process_list_threads(const struct ps_eventset *set, struct list *list
 	}
 	process_drop_ended(list, &set->counters.task);
 	if (list->count)
-		qsort(list->tids, list->count, sizeof list->tids[0], process_compare_tids);
+		qsort(list->tids, list->count, sizeof list->tids[0], ps__task_compare_tids);
 	return 0;
 }
 
@@ -142,7 +134,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 static bool is_listed(const struct list *list, pid_t tid)
 {
 	return list->count &&
-	       bsearch(&tid, list->tids, list->count, sizeof tid, process_compare_tids);
+	       bsearch(&tid, list->tids, list->count, sizeof tid, ps__task_compare_tids);
 }
 
 /* Drops the root that had ended when it was to be opened. True if others are left. */

@@ -70,6 +70,8 @@ bool ps__task_has_ended(pid_t tid);
 
 /* True if the kernel knows a task of this number, of any process. Needs no /proc. */
 bool ps__task_exists(pid_t tid);
+/* Compares two tids (pid_t), for qsort and bsearch. */
+int ps__task_compare_tids(const void *one, const void *other);
 
 /* Returns the letter of a task's state in /proc/<tid>/stat; '\0' if the file can't be read. */
 char ps__task_state(pid_t tid);

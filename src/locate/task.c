@@ -66,6 +66,13 @@ bool ps__task_exists(pid_t tid)
 	return ps__os.sched_getaffinity(tid, sizeof mask, (cpu_set_t *)mask) >= 0 || errno != ESRCH;
 }
 
+int ps__task_compare_tids(const void *one, const void *other)
+{
+	pid_t a = *(const pid_t *)one, b = *(const pid_t *)other;
+
+	return (a > b) - (a < b);
+}
+
 /* /proc/TID/stat is not used: each read of it adds up the times of all threads of the process, 30
  * ns for each thread. */
 static void name_stat(char path[STAT_PATH_BYTES], pid_t tid)
