@@ -122,8 +122,7 @@ enum {
 	/* Where the base of the row's reading is. Neither bit: the base is 0. VALUE: equal to the
 	 * row. APART: in the set's history of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
-	PS__MARK_BASE_APART = 0x0200,
-	PS__MARK_BASE = 0x0300
+	PS__MARK_BASE_APART = 0x0200
 };
 
 /* Joins the marks of two parts: the weaker attribution, and the flags of both. */
