@@ -213,8 +213,12 @@ static int destination_write_fd(int fd, const struct ps__buffer *buffer)
 	             : PS_OK;
 }
 
-int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer)
+int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer, int made)
 {
+	if (made != PS_OK) {
+		ps__buffer_clear(buffer);
+		return made;
+	}
 	if (to->stream)
 		return ps__buffer_finish(buffer, to->stream);
 	int cancel = ps__cancel_hold();

@@ -40,7 +40,8 @@ void ps__destination_lock(int fd, short type);
  * 0 or an errno. */
 int ps__destination_write_all(int fd, const char *text, size_t length);
 
-/* Writes all of the text and frees it. Returns PS_OK, PS_ENOMEM or PS_ESYS. */
-int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer);
+/* Writes all of the text and frees it. made: the result of making the text; after a failure nothing
+ * is written. Returns made, or PS_ENOMEM or PS_ESYS. */
+int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer, int made);
 
 #endif

@@ -110,10 +110,7 @@ static int export_run(const struct source *source, enum ps_format format,
 	if (code < 0)
 		return code;
 	code = formats[format].write(&report, &buffer);
-	if (code == PS_OK)
-		code = ps__destination_write(to, &buffer);
-	else
-		ps__os_free(buffer.text);
+	code = ps__destination_write(to, &buffer, code);
 	ps__table_clear(&report.table);
 	return code;
 }

@@ -86,10 +86,7 @@ static int path_export_run(const struct ps_paths *paths, ps__path_sink *write,
 
 	if (code == PS_OK)
 		code = write(&table, &buffer);
-	if (code == PS_OK)
-		code = ps__destination_write(to, &buffer);
-	else
-		ps__buffer_clear(&buffer);
+	code = ps__destination_write(to, &buffer, code);
 	ps__path_table_clear(&table);
 	return code;
 }

@@ -218,10 +218,7 @@ static int text_print(struct ps_component *root, const struct ps_print_options *
 	if (code < 0)
 		return code;
 	code = ps__text_add_table(&table, options, &buffer, NULL);
-	if (code == PS_OK)
-		code = ps__destination_write(to, &buffer);
-	else
-		ps__buffer_clear(&buffer);
+	code = ps__destination_write(to, &buffer, code);
 	ps__table_clear(&table);
 	return code;
 }
