@@ -54,7 +54,7 @@ static bool program_has_loader(int fd)
 	return false;
 }
 
-const char *tool_program_find_deafness(const char *name)
+const char *tool_program_find_obstacle(const char *name)
 {
 	int fd = program_open(name);
 	struct stat what;

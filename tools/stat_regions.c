@@ -341,7 +341,7 @@ static void regions_describe_silence(const struct stat_regions *regions,
 		               "marks, its report is lost (see stderr)");
 		return;
 	}
-	why = tool_program_find_deafness(regions->command);
+	why = tool_program_find_obstacle(regions->command);
 	ps__buffer_add(out, "nothing: ");
 	tool_put(out, regions->command);
 	ps__buffer_add(out, " %s",

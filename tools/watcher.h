@@ -132,7 +132,7 @@ bool tool_program_find(const char *name, int mode, char file[PATH_MAX]);
 
 /* Returns why nothing can be preloaded into a command, as a phrase that follows its
  * name; NULL if no reason is known. */
-const char *tool_program_find_deafness(const char *name);
+const char *tool_program_find_obstacle(const char *name);
 
 /* Returns the exit status that a shell gives for a status from waitpid. */
 int tool_launch_status(int wait_status);
