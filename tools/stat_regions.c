@@ -58,15 +58,15 @@ static int regions_find_preload(char *path, size_t size_bytes)
 	       -1;
 }
 
-/* Puts text before the variable's old value. */
-static int regions_prepend(const char *variable, const char *text, const char *separator)
+/* Puts text and a colon before the variable's old value. */
+static int regions_prepend(const char *variable, const char *text)
 {
 	const char *before = getenv(variable);
 	struct ps__buffer value = {0};
 
 	ps__buffer_add(&value, "%s", text);
 	if (before && *before)
-		ps__buffer_add(&value, "%s%s", separator, before);
+		ps__buffer_add(&value, ":%s", before);
 	int result = value.failed ? -1 : setenv(variable, ps__buffer_text(&value), 1);
 	ps__buffer_clear(&value);
 	return result;
@@ -88,8 +88,8 @@ static int regions_preload(void)
 		                     resolved),
 		       -1;
 	/* A program with AddressSanitizer must be the first library, unless this option is set. */
-	if (regions_prepend("LD_PRELOAD", resolved, ":") < 0 ||
-	    regions_prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ":") < 0)
+	if (regions_prepend("LD_PRELOAD", resolved) < 0 ||
+	    regions_prepend("ASAN_OPTIONS", "verify_asan_link_order=0") < 0)
 		return tool_complain("out of memory"), -1;
 	return 0;
 }
