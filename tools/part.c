@@ -24,14 +24,6 @@
 
 #define SUFFIX ".perfsage-part"
 
-static bool part_is_same(int fd, const char *path)
-{
-	struct stat one, other;
-
-	return fstat(fd, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev &&
-	       one.st_ino == other.st_ino;
-}
-
 static int part_complain_busy(const char *named)
 {
 	tool_complain("'%s' is being written by another perfsage: give each run a file of its own; "
@@ -73,7 +65,7 @@ static int part_clear_stale(const char *path, const char *named)
 		return errno == ENOENT ? 0 : part_complain_in_way(named, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		/* If the part was renamed or removed meanwhile, path no longer leads to it. */
-		if (part_is_same(fd, path))
+		if (ps__file_is_at(fd, path))
 			unlink(path);
 	} else {
 		result = errno == EWOULDBLOCK ? part_complain_busy(named)
@@ -100,7 +92,7 @@ static int part_create_locked(const char *path, const char *named, mode_t mode)
 		int error = errno;
 		/* Another run may have removed the new file before it was locked, as a killed
 		 * run's. */
-		if ((is_locked || part_has_no_locks(error)) && part_is_same(fd, path))
+		if ((is_locked || part_has_no_locks(error)) && ps__file_is_at(fd, path))
 			return fd;
 		close(fd);
 		if (!is_locked && !part_has_no_locks(error))
@@ -178,7 +170,7 @@ bool tool_part_is_of(const struct tool_part *part, const char *named)
 {
 	char *target = part->fd >= 0 ? ps__destination_resolve(named) : NULL;
 	char *path = target ? ps__destination_beside(target, SUFFIX) : NULL;
-	bool is_same = path && part_is_same(part->fd, path);
+	bool is_same = path && ps__file_is_at(part->fd, path);
 
 	ps__os_free(path);
 	ps__os_free(target);

@@ -35,6 +35,15 @@ static inline bool ps__file_id_is(int fd, const struct ps__file_id *id)
 	return ps__file_id_of(fd, &now) && now.device == id->device && now.inode == id->inode;
 }
 
+/* True if the path still leads to the file. */
+static inline bool ps__file_is_at(int fd, const char *path)
+{
+	struct stat file, there;
+
+	return fstat(fd, &file) == 0 && lstat(path, &there) == 0 && file.st_dev == there.st_dev &&
+	       file.st_ino == there.st_ino;
+}
+
 /* True if the limit of file sizes allows a file of `end` bytes. A write beyond the limit ends the
  * process. */
 static inline bool ps__file_may_end_at(size_t end)

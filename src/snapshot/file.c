@@ -62,15 +62,6 @@ static bool file_lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* True if the path still leads to the file. */
-static bool file_is_at(int fd, const char *path)
-{
-	struct stat file, there;
-
-	return fstat(fd, &file) == 0 && lstat(path, &there) == 0 && file.st_dev == there.st_dev &&
-	       file.st_ino == there.st_ino;
-}
-
 static int file_fail_other(const char *path)
 {
 	return ps__fail(PS_ESYS,
@@ -122,7 +113,7 @@ static int file_open_older(struct ps__log_file *file, const char *path)
 		return file_fail_to_open(path, errno);
 	if (!file_is_log(file->older))
 		return file_fail_other(path);
-	if (!file_lock(file->older) || !file_is_at(file->older, path))
+	if (!file_lock(file->older) || !ps__file_is_at(file->older, path))
 		return file_fail_busy(path);
 	return PS_OK;
 }
@@ -229,7 +220,7 @@ int ps__log_file_complete(struct ps__log_file *file)
 
 	if (!file->beside)
 		return PS_OK;
-	if (!file_is_at(file->older, file->path) &&
+	if (!ps__file_is_at(file->older, file->path) &&
 	    faccessat(AT_FDCWD, file->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return ps__fail(PS_ESYS,
 		                "another file came to '%s' while its log was to be replaced: "
