@@ -17,6 +17,7 @@
 #define USUAL_WIDTH    80 /* width of output that isn't a terminal */
 #define SYNOPSIS_LEAD  "       "
 #define EXAMPLE_INDENT 2
+#define LINE_BYTES     256
 
 /* The option tables in getopt_long's form. */
 struct form {
@@ -184,19 +185,28 @@ static void options_print_option(const struct tool_option *option, FILE *stream)
 	tool_print_text(left, HELP_COLUMN, option->help, stream);
 }
 
-static void options_print_indented(const char *lines, const char *first, FILE *stream)
+/* Copies the next line of the text. Returns false after the last one. */
+static bool options_next_line(const char **lines, char line[LINE_BYTES])
+{
+	size_t length = strcspn(*lines, "\n");
+
+	if (!**lines)
+		return false;
+	snprintf(line, LINE_BYTES, "%.*s", (int)length, *lines);
+	*lines += length + ((*lines)[length] == '\n');
+	return true;
+}
+
+static void options_print_synopsis(const char *lines, FILE *stream)
 {
 	size_t width = tool_screen_of(fileno(stream)).width;
-	const char *lead = first;
+	const char *lead = "usage: ";
 	struct ps__buffer out = {0};
+	char line[LINE_BYTES];
 
-	for (const char *line = lines; *line; lead = SYNOPSIS_LEAD) {
-		char text[256];
-		size_t length = strcspn(line, "\n");
-		snprintf(text, sizeof text, "%.*s", (int)length, line);
+	for (; options_next_line(&lines, line); lead = SYNOPSIS_LEAD) {
 		ps__buffer_add(&out, "%s", lead);
-		tool_paragraph(&out, text, strlen(lead) + 2, width ? width : USUAL_WIDTH);
-		line += length + (line[length] == '\n');
+		tool_paragraph(&out, line, strlen(lead) + 2, width ? width : USUAL_WIDTH);
 	}
 	tool_write(&out, stream);
 }
@@ -205,14 +215,10 @@ static void options_print_examples(const char *lines, FILE *stream)
 {
 	size_t width = tool_screen_of(fileno(stream)).width;
 	struct ps__buffer out = {0};
+	char line[LINE_BYTES];
 
-	for (const char *line = lines; *line;) {
-		char text[256];
-		size_t length = strcspn(line, "\n");
-		snprintf(text, sizeof text, "%.*s", (int)length, line);
-		tool_add_command(&out, text, EXAMPLE_INDENT, width ? width : USUAL_WIDTH);
-		line += length + (line[length] == '\n');
-	}
+	while (options_next_line(&lines, line))
+		tool_add_command(&out, line, EXAMPLE_INDENT, width ? width : USUAL_WIDTH);
 	tool_write(&out, stream);
 }
 
@@ -220,7 +226,7 @@ static void options_print_usage(const struct tool_usage *usage, FILE *stream)
 {
 	static const struct tool_option help = {'h', "help", NULL, "this text"};
 
-	options_print_indented(usage->synopsis, "usage: ", stream);
+	options_print_synopsis(usage->synopsis, stream);
 	fputs("\n", stream);
 	tool_print_text("", 0, usage->summary, stream);
 	fputs("\n", stream);
