@@ -2,13 +2,14 @@
 /* A program with marks that closes descriptors which it has not opened, between two visits of a
  * region with so many pages each. It ends with 0 if all of its own files are what they should be,
  * and with 77 if the system lacks the call. */
+#include "touch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <perfsage/marks.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,20 +25,6 @@ int close_range(unsigned first, unsigned last, int flags) __attribute__((weak));
 void closefrom(int least) __attribute__((weak));
 
 static int pipes[PIPES][2];
-
-static void touch(void)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	char *memory =
-	    mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		_exit(70);
-	madvise(memory, PAGES * size, MADV_NOHUGEPAGE);
-	for (size_t page = 0; page < PAGES; page++)
-		memory[page * size] = 1;
-	munmap(memory, PAGES * size);
-}
 
 /* Each is closed, or it is said that it isn't open. */
 static int close_each(void)
@@ -155,7 +142,7 @@ int main(int argc, char **argv)
 	PS_REGION("around")
 	{
 		PS_REGION("r")
-		touch();
+		touch(PAGES);
 		if (overwrites)
 			result = make_pipes(count)
 			             ? 76
@@ -166,7 +153,7 @@ int main(int argc, char **argv)
 			result = 76;
 		PS_REGION("r")
 		{
-			touch();
+			touch(PAGES);
 			if (strcmp(how, "inside") == 0)
 				close_directly();
 		}

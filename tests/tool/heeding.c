@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with marks that looks at a signal's action before it changes it, as it's asked to. It
  * ends with 3 if it finds something that nobody but perfsage can have set. */
+#include "touch.h"
+
 #include <perfsage/marks.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,20 +25,6 @@ handler *sysv_signal(int number, handler *action);
 
 static volatile sig_atomic_t handled;
 static struct sigaction earlier;
-
-static void touch(void)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	char *memory =
-	    mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		_exit(70);
-	madvise(memory, PAGES * size, MADV_NOHUGEPAGE);
-	for (size_t page = 0; page < PAGES; page++)
-		memory[page * size] = 1;
-	munmap(memory, PAGES * size);
-}
 
 static void handle(int number)
 {
@@ -156,7 +143,7 @@ int main(int argc, char **argv)
 
 	PS_REGION("r")
 	{
-		touch();
+		touch(PAGES);
 	}
 	if (strcmp(how, "chained") == 0)
 		return work_chained();

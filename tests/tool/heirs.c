@@ -6,38 +6,26 @@
  *
  *     heirs FIRST SECOND THIRD
  */
+#include "touch.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-static void touch(const char *count)
-{
-	size_t pages = (size_t)atol(count), page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	char *bytes = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE,
-	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (bytes == MAP_FAILED)
-		exit(EXIT_FAILURE);
-	madvise(bytes, pages * page_bytes, MADV_NOHUGEPAGE);
-	for (size_t page = 0; page < pages; page++)
-		bytes[page * page_bytes] = 1;
-}
 
 static pthread_barrier_t barrier;
 
 static void *run_second(void *count)
 {
 	pthread_barrier_wait(&barrier);
-	touch(count);
+	touch((size_t)atol(count));
 	execlp("true", "true", (char *)NULL);
 	exit(EXIT_FAILURE);
 }
 
 static void *run_third(void *count)
 {
-	touch(count);
+	touch((size_t)atol(count));
 	pthread_barrier_wait(&barrier);
 	pause();
 	return NULL;
@@ -51,7 +39,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: heirs FIRST SECOND THIRD\n");
 		return EXIT_FAILURE;
 	}
-	touch(argv[1]);
+	touch((size_t)atol(argv[1]));
 	if (pthread_barrier_init(&barrier, NULL, 2) != 0 ||
 	    pthread_create(&second, NULL, run_second, argv[2]) != 0 ||
 	    pthread_create(&third, NULL, run_third, argv[3]) != 0)

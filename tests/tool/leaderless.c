@@ -7,11 +7,12 @@
  * When its first thread has ended it writes the file READY. When there is a file GO it touches
  * PAGES fresh pages, and ends.
  */
+#include "touch.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static char **arguments;
@@ -36,18 +37,6 @@ static int first_has_ended(void)
 	line[length] = '\0';
 	const char *name_end = strrchr(line, ')');
 	return name_end && strncmp(name_end, ") Z", 3) == 0;
-}
-
-static void touch(size_t page_count)
-{
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	char *pages = mmap(NULL, page_count * page_bytes, PROT_READ | PROT_WRITE,
-	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	check(pages != MAP_FAILED, "mmap");
-	madvise(pages, page_count * page_bytes, MADV_NOHUGEPAGE);
-	for (size_t page = 0; page < page_count; page++)
-		pages[page * page_bytes] = 1;
 }
 
 static void *go_on(void *none)

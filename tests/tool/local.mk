@@ -45,7 +45,7 @@ EXTRA_DIST += $(tool_tests) tests/tool/without-memory tests/tool/common.sh tests
 
 check_PROGRAMS += tests/tool/closing tests/tool/faults tests/tool/filtered tests/tool/heeding tests/tool/heirs tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/kept tests/tool/lacking tests/tool/leaderless tests/tool/restarted tests/tool/signalled tests/tool/visits
-tests_tool_closing_SOURCES = tests/tool/closing.c
+tests_tool_closing_SOURCES = tests/tool/closing.c tests/tool/touch.h
 tests_tool_closing_LDADD =
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
@@ -53,9 +53,9 @@ tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
-tests_tool_heeding_SOURCES = tests/tool/heeding.c
+tests_tool_heeding_SOURCES = tests/tool/heeding.c tests/tool/touch.h
 tests_tool_heeding_LDADD =
-tests_tool_heirs_SOURCES = tests/tool/heirs.c
+tests_tool_heirs_SOURCES = tests/tool/heirs.c tests/tool/touch.h
 tests_tool_heirs_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_heirs_LDFLAGS = -pthread
 tests_tool_heirs_LDADD =
@@ -63,14 +63,14 @@ tests_tool_kept_SOURCES = tests/tool/kept.c
 tests_tool_kept_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_kept_LDFLAGS = -pthread
 tests_tool_kept_LDADD =
-tests_tool_marked_SOURCES = tests/tool/marked.c
+tests_tool_marked_SOURCES = tests/tool/marked.c tests/tool/touch.h
 tests_tool_marked_LDADD =
 # lacking.c includes tools/main.c.
 tests_tool_lacking_SOURCES = tests/tool/lacking.c
 tests_tool_lacking_LDADD = tools/libtools.la $(layers) -lm
 # Built without sanitizers, which would add tasks that are counted, too, and that keep a process alive after its last own
 # thread has ended. The command is what these programs test.
-tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
+tests_tool_leaderless_SOURCES = tests/tool/leaderless.c tests/tool/touch.h
 tests_tool_leaderless_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_leaderless_LDFLAGS = -pthread
 tests_tool_leaderless_LDADD =

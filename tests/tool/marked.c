@@ -2,6 +2,8 @@
 /* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, and
  * tells how many; in so many threads, in a child process if it's asked to, and ends as it's asked
  * to. */
+#include "touch.h"
+
 #include <glob.h>
 #include <locale.h>
 #include <perfsage/marks.h>
@@ -11,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,29 +20,15 @@
 
 static long outer_pages = 4000, inner_pages = 2000;
 
-static void touch(long pages)
-{
-	long size = sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, (size_t)(pages * size), PROT_READ | PROT_WRITE,
-	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		abort();
-	madvise(memory, (size_t)(pages * size), MADV_NOHUGEPAGE);
-	for (long page = 0; page < pages; page++)
-		memory[page * size] = 1;
-	munmap(memory, (size_t)(pages * size));
-}
-
 static void *work(void *unused)
 {
 	(void)unused;
 	PS_REGION("outer")
 	{
-		touch(outer_pages);
+		touch((size_t)outer_pages);
 		PS_REGION("inner")
 		{
-			touch(inner_pages);
+			touch((size_t)inner_pages);
 			PS_MARK_VALUE("pages", inner_pages);
 		}
 		PS_MARK_VALUE("pages", outer_pages);
