@@ -92,3 +92,12 @@ void golden_check_file(FILE *stream, const char *file)
 	compare(file);
 	forget();
 }
+
+size_t count_of(const char *all, const char *what)
+{
+	size_t count = 0;
+
+	for (; (all = strstr(all, what)); all++)
+		count++;
+	return count;
+}

@@ -44,15 +44,6 @@ static char *printed(struct ps_component *root, unsigned flags, size_t width)
 	return text;
 }
 
-static size_t count_of(const char *text, const char *what)
-{
-	size_t count = 0;
-
-	for (; (text = strstr(text, what)); text += strlen(what))
-		count++;
-	return count;
-}
-
 /* The longest line; a character of a branch has three bytes and takes one column. */
 static size_t columns_of(const char *text)
 {

@@ -4,6 +4,7 @@
 #include "test_heat.h"
 
 #include "eventset/eventset.h"
+#include "support/golden.h"
 
 /* The style of the object with this index among those of its type; NULL if it has none. */
 static const char *style_in(const char *xml, const char *type, int index)
@@ -72,15 +73,6 @@ START_TEST(the_styles_of_a_metric_have_one_scale_for_all)
 	free(xml);
 }
 END_TEST
-
-static size_t count_of(const char *text, const char *part)
-{
-	size_t count = 0;
-
-	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
-		count++;
-	return count;
-}
 
 /* Writes an XML text to a file and makes it the scene's topology. */
 static void load_text(const char *text)

@@ -61,15 +61,6 @@ static char *printed(unsigned flags, size_t width)
 	return text;
 }
 
-static size_t count_of(const char *text, const char *what)
-{
-	size_t count = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		count++;
-	return count;
-}
-
 /* How many hardware threads the lines have: "CPU 3", or "24 CPUs ..., each". */
 static size_t cpus_of(const char *text)
 {

@@ -170,15 +170,6 @@ START_TEST(the_size_of_the_machine_does_not_decide_the_length)
 }
 END_TEST
 
-static size_t count_of(const char *text, const char *what)
-{
-	size_t count = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		count++;
-	return count;
-}
-
 static char *shown(const char *options)
 {
 	char line[256];

@@ -119,15 +119,6 @@ static char *shown(struct tool_screen screen)
 	return text;
 }
 
-static size_t count_of(const char *text, const char *what)
-{
-	size_t found = 0;
-
-	for (; (text = strstr(text, what)); text++)
-		found++;
-	return found;
-}
-
 /* The middle of what is long is left out of the golden file: what it holds is counted. */
 static void put_short(const char *text, FILE *stream)
 {
