@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct regions regions;
 
@@ -42,6 +43,15 @@ void visit_counting(struct ps_region *region, unsigned faults)
 	check_ok(ps_region_enter(region));
 	fake_advance(PAGE_FAULTS, faults);
 	check_ok(ps_region_leave(region));
+}
+
+void *visit_often(void *region)
+{
+	for (int i = 0; i < 100; i++) {
+		if (ps_region_enter(region) != PS_OK || ps_region_leave(region) != PS_OK)
+			abort();
+	}
+	return NULL;
 }
 
 void take_paths(void)

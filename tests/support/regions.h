@@ -20,6 +20,7 @@ void regions_end(void);
 
 struct ps_region *region(const char *name);
 void visit_counting(struct ps_region *region, unsigned faults); /* causes page faults in a visit */
+void *visit_often(void *region);                                /* for pthread_create: 100 visits */
 void take_paths(void);
 const struct ps_path *path_of(const char *names); /* of "outer/inner"; the path must exist */
 

@@ -275,15 +275,6 @@ static void count_visit(void *context, const struct ps_path *visit, uint64_t ent
 		reported_by_all++;
 }
 
-static void *visit_often(void *argument)
-{
-	for (int i = 0; i < 100; i++) {
-		if (ps_region_enter(argument) != PS_OK || ps_region_leave(argument) != PS_OK)
-			abort();
-	}
-	return NULL;
-}
-
 START_TEST(threads_report_at_the_same_time)
 {
 	pthread_t threads[4];

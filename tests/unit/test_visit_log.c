@@ -282,15 +282,6 @@ START_TEST(without_memory_a_visit_is_not_written)
 }
 END_TEST
 
-static void *visit_often(void *argument)
-{
-	for (int i = 0; i < 100; i++) {
-		if (ps_region_enter(argument) != PS_OK || ps_region_leave(argument) != PS_OK)
-			abort();
-	}
-	return NULL;
-}
-
 START_TEST(threads_have_their_own_streams)
 {
 	pthread_t threads[4];
