@@ -26,6 +26,7 @@ void fake_violations_reset(void);
 
 /* Files. A folder exists if a file is below it. content NULL: the file vanishes. */
 void fake_file(const char *path, const char *content);
+void fake_packages(void); /* files of sysfs: CPU 0 and 1 are a package, CPU 2 and 3 another one */
 void fake_file_error(const char *path, int error); /* open fails with this errno */
 void fake_remove_cgroup(void);                     /* descriptors of control groups are refused from
                                                     * now on */
@@ -93,6 +94,8 @@ void fake_add_event(uint32_t type, uint64_t config);
 /* Adds a PMU with all configs of a type. A group with more than `counters` of its events fails with
  * EINVAL. */
 void fake_add_pmu(uint32_t type, unsigned counters);
+/* A PMU "power" of type 20, whose event energy-pkg counts each of two packages (fake_packages). */
+void fake_add_package_pmu(void);
 /* Adds a core PMU, with its sysfs folder: PERF_TYPE_HARDWARE, _HW_CACHE and _RAW share its
  * counters. */
 void fake_add_core_pmu(unsigned counters);

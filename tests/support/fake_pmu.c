@@ -271,3 +271,32 @@ void fake_set_paranoid(int level, bool is_privileged)
 	privileged = is_privileged;
 	fake__unlock();
 }
+
+void fake_packages(void)
+{
+	char path[96];
+
+	for (int cpu = 0; cpu < 4; cpu++) {
+		const char *cpus = cpu < 2 ? "0-1\n" : "2-3\n";
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+		fake_file(path, cpu < 2 ? "0\n" : "1\n");
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
+		fake_file(path, cpus);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
+		fake_file(path, cpus);
+	}
+}
+
+void fake_add_package_pmu(void)
+{
+	fake_add_pmu(20, 4);
+	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
+	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
+	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
+	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
+	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
+	fake_packages();
+}

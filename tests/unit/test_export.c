@@ -14,12 +14,8 @@
 
 static void store(struct ps_eventset *set, int cpu, const char *affinity, const long long *counters)
 {
-	uint64_t timestamp = 0;
-
 	fake_set_affinity(affinity);
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
+	scene_store(set, cpu, counters);
 }
 
 static void check_export(enum ps_format format, const struct ps_export_options *options,
@@ -93,32 +89,13 @@ END_TEST
 
 static void make_package_pmu(void)
 {
-	static const char *const siblings[] = {"0-1\n", "0-1\n", "2-3\n", "2-3\n"};
-	char path[96];
-
-	fake_add_pmu(20, 4);
-	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
-	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
-	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
-	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
-	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
+	fake_add_package_pmu();
 	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg.scale",
 	          "2.3283064365386962890625e-10\n");
 	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg.unit", "Joules\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads", "event=0x03\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads.scale", "64\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads.unit", "Bytes\n");
-	for (int cpu = 0; cpu < 4; cpu++) {
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-		fake_file(path, cpu < 2 ? "0\n" : "1\n");
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
-		fake_file(path, siblings[cpu]);
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
-		fake_file(path, siblings[cpu]);
-	}
 }
 
 /* The reciprocal of the energy's scale is 2^32: the numbers are exact. */

@@ -15,15 +15,7 @@
 static void setup(void)
 {
 	papi_scene_setup();
-	for (int cpu = 0; cpu < 4; cpu++) {
-		char path[128];
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-		fake_file(path, cpu < 2 ? "0\n" : "1\n");
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
-		fake_file(path, cpu < 2 ? "0-1\n" : "2-3\n");
-	}
+	fake_packages();
 }
 
 static struct ps_eventset *wrap(const char *component, int papi)

@@ -22,12 +22,8 @@ static void check_print(struct ps_component *root, const char *golden)
 /* Stores on a CPU, by a task that may run nowhere else, or on all. */
 static void store(struct ps_eventset *set, int cpu, const char *affinity, const long long *counters)
 {
-	uint64_t timestamp = 0;
-
 	fake_set_affinity(affinity);
-	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
-	                  NULL));
+	scene_store(set, cpu, counters);
 }
 
 START_TEST(a_tree_without_readings_is_printed_with_sizes)
@@ -173,35 +169,11 @@ START_TEST(the_mark_of_user_space_stands_apart_and_not_at_a_clock)
 }
 END_TEST
 
-static void make_package_pmu(void)
-{
-	static const char *const siblings[] = {"0-1\n", "0-1\n", "2-3\n", "2-3\n"};
-	char path[96];
-
-	fake_add_pmu(20, 4);
-	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
-	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
-	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
-	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
-	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
-	for (int cpu = 0; cpu < 4; cpu++) {
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-		fake_file(path, cpu < 2 ? "0\n" : "1\n");
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
-		fake_file(path, siblings[cpu]);
-		snprintf(path, sizeof path,
-		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
-		fake_file(path, siblings[cpu]);
-	}
-}
-
 START_TEST(an_event_of_a_package_stands_there_and_above_and_not_below)
 {
 	struct ps_eventset *energy[2], *faults = scene_set("page-faults", NULL);
 
-	make_package_pmu();
+	fake_add_package_pmu();
 	for (int i = 0; i < 2; i++) {
 		energy[i] = scene_set("power/energy-pkg/", NULL);
 		ck_assert_int_eq((int)ps_eventset_event_scope(energy[i], 0), PS_SCOPE_PACKAGE);

@@ -257,26 +257,12 @@ static struct ps_eventset *package_set(int cpu)
 {
 	struct ps_eventset *set;
 
-	fake_add_event(20, 2);
-	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
-	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
-	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
-	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
-	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
+	fake_add_package_pmu();
 	for (int i = 0; i < 4; i++) {
 		char path[80];
 
-		snprintf(path, sizeof(path),
-		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", i);
-		fake_file(path, i < 2 ? "0\n" : "1\n");
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_id", i);
 		fake_file(path, i % 2 ? "1\n" : "0\n");
-		snprintf(path, sizeof(path),
-		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", i);
-		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
-		snprintf(path, sizeof(path),
-		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", i);
-		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
 		snprintf(path, sizeof(path),
 		         "/sys/devices/system/cpu/cpu%d/topology/core_cpus_list", i);
 		fake_file(path, (const char *const[]){"0\n", "1\n", "2\n", "3\n"}[i]);
