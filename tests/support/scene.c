@@ -133,6 +133,14 @@ struct ps_eventset *scene_started_exact(void)
 	return set;
 }
 
+uint64_t scene_accum(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	return timestamp;
+}
+
 void scene_store(struct ps_eventset *set, int cpu, const long long *counters)
 {
 	uint64_t timestamp = 0;
@@ -211,12 +219,18 @@ size_t scene_rows(int cpu, const char *event)
 	return count;
 }
 
-void scene_check_part(int cpu, const char *event, long long count, enum ps_attribution attribution)
+void scene_check_part_at(int cpu, const char *event, uint64_t timestamp, long long count,
+                         enum ps_attribution attribution)
 {
-	struct ps_value part = scene_part(cpu, event, 0);
+	struct ps_value part = scene_part(cpu, event, timestamp);
 
 	ck_assert_int_eq(part.value, count);
 	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
+}
+
+void scene_check_part(int cpu, const char *event, long long count, enum ps_attribution attribution)
+{
+	scene_check_part_at(cpu, event, 0, count, attribution);
 }
 
 void scene_check_residual(struct ps_eventset *set)

@@ -42,6 +42,8 @@ struct ps_eventset *scene_started(const char *event, ...)
     __attribute__((sentinel)); /* the same, started */
 /* Returns a started set of page-faults and minor-faults; checks that its attribution is exact. */
 struct ps_eventset *scene_started_exact(void);
+/* Makes a new reading by ps_accum, after which the counts begin anew. Returns its timestamp. */
+uint64_t scene_accum(struct ps_eventset *set);
 /* Moves the caller to the CPU, and stores these counters there, one for each event. */
 void scene_store(struct ps_eventset *set, int cpu, const long long *counters);
 
@@ -60,6 +62,8 @@ size_t scene_rows(int cpu, const char *event); /* number of the event's readings
 /* Returns the metric of a component, which must exist. */
 struct ps_metric_value scene_metric(const struct ps_component *component, const char *name);
 
+void scene_check_part_at(int cpu, const char *event, uint64_t timestamp, long long count,
+                         enum ps_attribution attribution);
 void scene_check_part(int cpu, const char *event, long long count,
                       enum ps_attribution attribution); /* checks the latest */
 void scene_check_residual(struct ps_eventset *set);     /* must be 0 for every event */

@@ -43,21 +43,14 @@ static struct ps_eventset *started(void)
 	return set;
 }
 
-static void check_part(int cpu, uint64_t timestamp, long long faults,
-                       enum ps_attribution attribution)
-{
-	struct ps_value part = scene_part(cpu, EVENT, timestamp);
-
-	ck_assert_int_eq(part.value, faults);
-	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
-}
+#define check_part(cpu, timestamp, count, attribution) \
+	scene_check_part_at(cpu, EVENT, timestamp, count, attribution)
 
 /* A new reading, after which the counts begin anew. */
 static uint64_t take(struct ps_eventset *set)
 {
-	uint64_t timestamp = 0;
+	uint64_t timestamp = scene_accum(set);
 
-	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	scene_check_residual(set);
 	return timestamp;
 }

@@ -27,21 +27,8 @@ static inline struct ps_eventset *attached(const char *cpus)
 	return set;
 }
 
-static inline uint64_t take(struct ps_eventset *set)
-{
-	uint64_t timestamp = 0;
-
-	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	return timestamp;
-}
-
-static inline void check_part(int cpu, uint64_t timestamp, long long count,
-                              enum ps_attribution attribution)
-{
-	struct ps_value part = scene_part(cpu, EVENT, timestamp);
-
-	ck_assert_int_eq(part.value, count);
-	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
-}
+#define take(set) scene_accum(set)
+#define check_part(cpu, timestamp, count, attribution) \
+	scene_check_part_at(cpu, EVENT, timestamp, count, attribution)
 
 #endif
