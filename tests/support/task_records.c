@@ -8,7 +8,8 @@
 
 #define MOST_TOLD 16
 
-/* For each CPU a leader and a member; the root's anchor; then for each CPU notes and a teller. */
+/* For each CPU a leader and a member; the root's anchor; then for each CPU notes and a sideband
+ * event. */
 #define WRITERS (TASK_CPUS * EVENTS + 1)
 static int fds[64];
 static uint64_t now;
@@ -49,7 +50,7 @@ int records_notes(int cpu)
 	return fds[WRITERS + 2 * cpu];
 }
 
-int records_teller(int cpu)
+int records_sideband(int cpu)
 {
 	return fds[WRITERS + 2 * cpu + 1];
 }
@@ -113,10 +114,10 @@ void put_exec(int cpu, pid_t pid, const char *name)
 	                          words, 5));
 }
 
-/* The group's two events, the notes and the teller itself; times first. */
+/* The group's two events, the notes and the sideband event itself; times first. */
 void put_share(int cpu, pid_t pid, pid_t tid, uint64_t faults, uint64_t clock)
 {
-	records_put(records_teller(cpu), PERF_RECORD_READ, records_teller(cpu),
+	records_put(records_sideband(cpu), PERF_RECORD_READ, records_sideband(cpu),
 	            (uint64_t[]){records_pair(pid, tid), EVENTS + 2, 9, 9, faults, clock, 0, 0}, 8);
 }
 

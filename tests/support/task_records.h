@@ -20,10 +20,10 @@
 struct ps_eventset *records_start_set(void);
 void records_set_time(uint64_t time);
 
-/* Return descriptors of a CPU's sideband events: the one for FORK, EXIT and COMM records, and the
- * one with inherit_stat, which writes what ended tasks counted. */
+/* Return the descriptors of a CPU's notes, for FORK, EXIT and COMM records, and of its sideband
+ * event, which writes what ended tasks counted. */
 int records_notes(int cpu);
-int records_teller(int cpu);
+int records_sideband(int cpu);
 uint64_t records_id_of(int fd);
 
 /* Writes a record of the event `fd` into the ring of the event `ring_fd`. words: the content

@@ -10,7 +10,7 @@
 
 /* The kernel locks no ring for a writer: a task that ends writes into those of all CPUs. So nothing
  * else may write there. */
-START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
+START_TEST(each_ring_has_one_writer_and_a_sideband_event_is_its_groups_last)
 {
 	struct ps_eventset *set = records_start_set();
 	int fds[64];
@@ -27,14 +27,14 @@ START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 	ck_assert_uint_eq(rings, 2 * TASK_CPUS);
 	for (int cpu = 0; cpu < TASK_CPUS; cpu++) {
 		const struct perf_event_attr *notes = fake_attr_of_fd(records_notes(cpu));
-		const struct perf_event_attr *teller = fake_attr_of_fd(records_teller(cpu));
+		const struct perf_event_attr *sideband = fake_attr_of_fd(records_sideband(cpu));
 		ck_assert_ptr_ne(fake_ring_of_fd(records_notes(cpu)),
-		                 fake_ring_of_fd(records_teller(cpu)));
+		                 fake_ring_of_fd(records_sideband(cpu)));
 		const int *members = &fds[1 + EVENTS * cpu];
 		ck_assert_int_eq(fake_leader_of_fd(records_notes(cpu)), members[0]);
-		ck_assert_int_eq(fake_leader_of_fd(records_teller(cpu)), members[0]);
+		ck_assert_int_eq(fake_leader_of_fd(records_sideband(cpu)), members[0]);
 		ck_assert(notes->task && notes->comm && !notes->inherit_stat);
-		ck_assert(!teller->task && !teller->comm && teller->inherit_stat);
+		ck_assert(!sideband->task && !sideband->comm && sideband->inherit_stat);
 		ck_assert(fake_attr_of_fd(members[0])->inherit_stat);
 		ck_assert(fake_attr_of_fd(members[1])->inherit_stat);
 	}
@@ -142,10 +142,10 @@ START_TEST(counts_of_each_thread_have_rings_of_their_own)
 	struct ps_eventset *set = start_two_roots(fds);
 
 	for (int writer = 0; writer < 4 * TASK_CPUS; writer++) {
-		bool is_teller = writer % 2;
+		bool is_sideband = writer % 2;
 		bool is_of_first = writer < 2 * TASK_CPUS;
 		ck_assert_int_eq(fake_ring_of_fd(fds[WRITERS_OF_TWO + writer]) != NULL,
-		                 is_teller || is_of_first);
+		                 is_sideband || is_of_first);
 	}
 	ps_eventset_destroy(set);
 }
@@ -183,14 +183,15 @@ START_TEST(where_no_ring_may_be_locked_the_start_fails)
 }
 END_TEST
 
-/* Linux before 5.13 takes an event out of its group first: the teller's own value isn't there. */
+/* Linux before 5.13 takes an event out of its group first: the sideband event's own value isn't
+ * there. */
 START_TEST(the_record_of_an_older_kernel_tells_the_same)
 {
 	struct ps_eventset *set = records_start_set();
 
 	put_counts(1, PROCESS, 501, 30, 300);
 	for (int cpu = 0; cpu < TASK_CPUS; cpu++)
-		records_put(records_teller(cpu), PERF_RECORD_READ, records_teller(cpu),
+		records_put(records_sideband(cpu), PERF_RECORD_READ, records_sideband(cpu),
 		            (uint64_t[]){records_pair(PROCESS, 502), EVENTS + 1, 9, 9,
 		                         cpu == 1 ? 20 : 0, cpu == 1 ? 200 : 0, 0, 0},
 		            8);
@@ -276,7 +277,7 @@ static void put_bad(uint32_t type, int (*writer)(int cpu), const uint64_t *words
 {
 	struct ps_eventset *set = records_start_set();
 
-	records_put(records_teller(1), type, writer(1), words, count);
+	records_put(records_sideband(1), type, writer(1), words, count);
 	check_nobodys(set);
 }
 
@@ -284,14 +285,14 @@ START_TEST(what_is_no_record_of_the_group_is_not_believed)
 {
 	uint64_t task = records_pair(PROCESS, PROCESS);
 
-	put_bad(PERF_RECORD_READ, records_teller, (uint64_t[]){task}, 1);
-	put_bad(PERF_RECORD_READ, records_teller, (uint64_t[]){task, 1, 9, 9, 30}, 5);
-	put_bad(PERF_RECORD_READ, records_teller,
+	put_bad(PERF_RECORD_READ, records_sideband, (uint64_t[]){task}, 1);
+	put_bad(PERF_RECORD_READ, records_sideband, (uint64_t[]){task, 1, 9, 9, 30}, 5);
+	put_bad(PERF_RECORD_READ, records_sideband,
 	        (uint64_t[]){task, 4000000000u, 9, 9, 30, 300, 0, 0}, 8);
 	put_bad(PERF_RECORD_READ, records_notes,
 	        (uint64_t[]){task, EVENTS + 2, 9, 9, 30, 300, 0, 0}, 8);
-	put_bad(PERF_RECORD_FORK, records_teller, (uint64_t[]){task}, 1);
-	put_bad(PERF_RECORD_LOST, records_teller, (uint64_t[]){1, 3}, 2);
+	put_bad(PERF_RECORD_FORK, records_sideband, (uint64_t[]){task}, 1);
+	put_bad(PERF_RECORD_LOST, records_sideband, (uint64_t[]){1, 3}, 2);
 }
 END_TEST
 
@@ -299,7 +300,7 @@ END_TEST
 START_TEST(a_ring_that_is_damaged_is_given_back_and_read_on)
 {
 	struct ps_eventset *set = records_start_set();
-	struct perf_event_mmap_page *page = fake_ring_of_fd(records_teller(1));
+	struct perf_event_mmap_page *page = fake_ring_of_fd(records_sideband(1));
 
 	memset((char *)page + page->data_offset + page->data_head, 0, 64);
 	page->data_head += 64;
@@ -332,7 +333,7 @@ START_TEST(counts_that_were_lost_are_no_programs)
 {
 	struct ps_eventset *set = records_start_set();
 	struct ps_uncounted found;
-	int writer = _i == 0 ? records_teller(1) : records_notes(1);
+	int writer = _i == 0 ? records_sideband(1) : records_notes(1);
 
 	records_put(writer, PERF_RECORD_LOST, writer, (uint64_t[]){1, 3}, 2);
 	if (_i == 0)
@@ -385,7 +386,7 @@ int main(void)
 	Suite *suite = suite_create("task records");
 	TCase *tests = scene_case(suite, "records");
 
-	tcase_add_test(tests, each_ring_has_one_writer_and_a_teller_is_its_groups_last);
+	tcase_add_test(tests, each_ring_has_one_writer_and_a_sideband_event_is_its_groups_last);
 	tcase_add_test(tests, counts_of_each_thread_have_rings_of_their_own);
 	tcase_add_test(tests, a_process_of_another_user_is_refused_for_that);
 	tcase_add_test(tests, a_list_of_threads_that_has_no_descriptor_is_told_as_such);
