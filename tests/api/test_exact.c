@@ -106,7 +106,7 @@ START_TEST(a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read)
 	wander_check_count(total.value, 1010, wander_strays(&walk.work));
 	ck_assert_int_eq((int)total.attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq((int)ps_eventset_attribution(walk.set, &why), PS_ATTRIBUTION_EXACT);
-	ck_assert_int_eq(*why == '\0', wander_means() == WANDER_LANES);
+	ck_assert_int_eq(*why == '\0', wander_means() == WANDER_PER_CPU);
 	wander_check_residual(walk.set);
 	close_walk(&walk);
 }

@@ -156,7 +156,7 @@ START_TEST(what_a_running_thread_counted_is_in_its_open_region)
 	check_ok(ps_profile_faults(profile, &faults));
 	ck_assert_uint_eq(faults.inside, 0);
 	wander_check_count(part_of(path, 1, -1), 10, worker.strays);
-	if (wander_means() == WANDER_LANES) {
+	if (wander_means() == WANDER_PER_CPU) {
 		wander_check_count(part_of(path, 2, wander_cpu(0)), 20, worker.strays);
 		wander_check_count(part_of(path, 2, wander_cpu(1)), 5, worker.strays);
 	} else {

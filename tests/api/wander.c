@@ -171,7 +171,7 @@ static void take_instances(void)
 {
 	struct ps_hooks hooks = *ps_hooks_default();
 
-	means = WANDER_LANES;
+	means = WANDER_PER_CPU;
 	hooks.perf_event_open = open_no_recorder;
 	check_ok(ps_hooks_set(&hooks));
 }

@@ -48,7 +48,7 @@ wander_obstacle_to_means(void); /* why the means can't be had here, or only with
 #define wander_is_possible() ps_test_may_run(wander_obstacle())
 /* By which means the kernel may split counts; the library finds the other one refused. */
 enum wander_means {
-	WANDER_LANES,
+	WANDER_PER_CPU,
 	WANDER_RECORDS
 };
 enum wander_means wander_means(void);
