@@ -86,7 +86,7 @@ PS__INLINE int ps__boundary_leave(struct ps__member *member)
 	ps__member_set_depth(member, member->depth - 1);
 	ps__member_set_seen(member, member->seen - 1);
 	member->is_changing = false;
-	if (__builtin_expect(member->visit_ns > 0, 0) &&
+	if (__builtin_expect(member->spent.visit_ns > 0, 0) &&
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
 	        0)
 		ps__sampling_review(member, level->region, node, now_ns);

@@ -101,9 +101,8 @@ static void member_begin_sampling(struct ps__member *member)
 	pthread_mutex_unlock(&profile->lock);
 	/* The upper bits of neighbouring seeds differ little until they are mixed. */
 	member->random = (seed ^ seed >> 31) * UINT64_C(0xbf58476d1ce4e5b9) | 1;
-	member->visit_ns = budget > 0 ? member_try_visit(member) : 0;
-	if (isnan(member->visit_ns))
-		member->visit_ns = 0;
+	double visit_ns = budget > 0 ? member_try_visit(member) : 0;
+	member->spent.visit_ns = isnan(visit_ns) ? 0 : visit_ns;
 }
 
 int ps__member_make(struct ps_profile *profile, struct ps__member **out)

@@ -37,6 +37,7 @@ struct ps__level {
 
 /* A measurement of what all counted visits of a thread cost, in all its paths: see review.c. */
 struct ps__spent {
+	double visit_ns;             /* cost of a visit; 0: no budget, or not known */
 	uint64_t since_ns;           /* when this measurement began */
 	unsigned reviews;            /* number of reviews since then */
 	const struct ps__node *node; /* the node of the last review */
@@ -66,7 +67,6 @@ struct ps__member {
 	/* True while counts, visits or numbers of a node are being changed */
 	volatile bool is_changing;
 	uint64_t random;
-	double visit_ns; /* cost of a visit; 0: no budget, or not known */
 	struct ps__spent spent;
 	struct {
 		uint64_t ns;

@@ -40,11 +40,11 @@ static void spent_begin(struct ps__spent *spent, uint64_t now_ns)
 
 /* Returns the part of the thread's time that all its paths cost; 0: not known yet. The first review
  * is left out, because its visits began before since_ns. */
-static double spent_share(const struct ps__spent *spent, double visit_ns, uint64_t now_ns)
+static double spent_share(const struct ps__spent *spent, uint64_t now_ns)
 {
 	if (spent->reviews < LEAST_REVIEWS || now_ns <= spent->since_ns)
 		return 0;
-	return (spent->reviews - 1) * PS__REVIEW_VISITS * visit_ns /
+	return (spent->reviews - 1) * PS__REVIEW_VISITS * spent->visit_ns /
 	       (double)(now_ns - spent->since_ns);
 }
 
@@ -67,7 +67,7 @@ static double sampling_wanted(const struct ps__member *member, double own_share,
 {
 	const struct ps__spent *spent = &member->spent;
 	double budget = member->profile->budget;
-	double all_share = spent_share(spent, member->visit_ns, now_ns);
+	double all_share = spent_share(spent, now_ns);
 
 	if (!spent->is_shared)
 		return own_share / budget;
@@ -91,7 +91,7 @@ void ps__sampling_review(struct ps__member *member, struct ps_region *region, st
 	if (!spent->since_ns || spent->reviews == MOST_REVIEWS)
 		spent_begin(spent, now_ns);
 	spent_add(spent, node);
-	double own_share = PS__REVIEW_VISITS * member->visit_ns / (double)(now_ns - since_ns);
+	double own_share = PS__REVIEW_VISITS * spent->visit_ns / (double)(now_ns - since_ns);
 	double wanted = sampling_wanted(member, own_share, now_ns);
 	int next = wanted < 0 ? power : sampling_next_power(power, wanted);
 	if (next == power)
