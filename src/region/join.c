@@ -50,6 +50,16 @@ static struct ps__member *join_unlink_gone(struct ps_profile *profile, bool look
 	return gone;
 }
 
+/* Keeps the struct until the profile is destroyed: a later thread may find it under the profile's
+ * key (ps__member_look_up). */
+static void join_keep_gone(struct ps_profile *profile, struct ps__member *gone)
+{
+	pthread_mutex_lock(&profile->lock);
+	gone->next = profile->ended.gone;
+	profile->ended.gone = gone;
+	pthread_mutex_unlock(&profile->lock);
+}
+
 static void join_end_gone(struct ps_profile *profile, bool looks_at_all)
 {
 	struct ps__member *next;
@@ -59,7 +69,8 @@ static void join_end_gone(struct ps_profile *profile, bool looks_at_all)
 	pthread_mutex_unlock(&profile->lock);
 	for (; gone; gone = next) {
 		next = gone->next;
-		ps__member_free(gone);
+		ps__member_clear(gone);
+		join_keep_gone(profile, gone);
 	}
 }
 

@@ -24,12 +24,31 @@ static void member_forget(struct ps_profile *profile)
 	ps__own.member = NULL;
 }
 
-void ps__member_free(struct ps__member *member)
+/* The C library gives the stack of a thread that ended by exit(2) to a later thread, with the
+ * values of all keys. So the key's value can be the member of a thread that is gone. */
+static bool member_is_own(const struct ps__member *member)
+{
+	return member->thread == ps__thread_number();
+}
+
+struct ps__member *ps__member_look_up(const struct ps_profile *profile)
+{
+	struct ps__member *member = pthread_getspecific(profile->key);
+
+	return member && member_is_own(member) ? member : NULL;
+}
+
+void ps__member_clear(struct ps__member *member)
 {
 	ps_eventset_destroy(member->set);
 	ps__node_free_all(member);
 	ps__slow_end_thread(member);
 	ps__os_free(member->levels);
+}
+
+void ps__member_free(struct ps__member *member)
+{
+	ps__member_clear(member);
 	ps__os_free(member);
 }
 
@@ -114,6 +133,7 @@ int ps__member_make(struct ps_profile *profile, struct ps__member **out)
 		return ps__fail_memory("a thread of a profile");
 	member->profile = profile;
 	member->tid = ps__os.gettid();
+	member->thread = ps__thread_number();
 	member->last.ns = ps__os_now_ns(); /* before the set counts */
 	member->root = ps__node_search(member, NULL, NULL, NULL);
 	member->entered = member->root;
@@ -366,7 +386,7 @@ void ps__member_thread_ends(void *argument)
 {
 	struct ps__member *member = argument;
 
-	if (!ps__fork_is_same(member->profile->generation))
+	if (!ps__fork_is_same(member->profile->generation) || !member_is_own(member))
 		return;
 	/* From now on a mark in a signal handler is refused: it would use memory that is being
 	 * freed. */

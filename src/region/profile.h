@@ -49,6 +49,7 @@ struct ps__member {
 	struct ps__member **link;
 	struct ps_profile *profile;
 	pid_t tid;
+	uint64_t thread;            /* ps__thread_number of the counted thread */
 	struct ps_eventset *set;    /* NULL: the thread has ended */
 	struct ps__fast_path *fast; /* the set's fast path */
 	struct ps__level *levels;
@@ -148,7 +149,8 @@ struct ps_profile {
 		struct ps__ended_thread *threads; /* each ended thread by itself, if are_kept */
 		struct ps__links links; /* from a tid to the element of threads; see ended.c */
 		bool are_kept;
-		long long *residual; /* for each event: counts that are in no path */
+		long long *residual;     /* for each event: counts that are in no path */
+		struct ps__member *gone; /* members of gone threads, already cleared: see join.c */
 	} ended;
 	struct ps_region **regions; /* a hash table */
 	size_t region_count;
@@ -237,11 +239,14 @@ static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault f
 	atomic_fetch_add_explicit(&profile->faults[fault], 1, memory_order_relaxed);
 }
 
+/* As ps__member_find, but slower, and changes nothing. */
+struct ps__member *ps__member_look_up(const struct ps_profile *profile) __attribute__((cold));
+
 /* The calling thread's member; NULL if it has none. */
 static inline struct ps__member *ps__member_find(struct ps_profile *profile)
 {
 	if (__builtin_expect(ps__own.number != profile->number, 0)) {
-		ps__own.member = pthread_getspecific(profile->key);
+		ps__own.member = ps__member_look_up(profile);
 		ps__own.number = profile->number;
 	}
 	return ps__own.member;
@@ -302,6 +307,8 @@ int ps__member_leave(struct ps__member *member);
 /* Ends the calling thread's member. Its counts are added to the paths of ended threads. */
 int ps__member_end(struct ps__member *member);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
+/* Frees all that the member has; ps__member_free also frees the struct. */
+void ps__member_clear(struct ps__member *member);
 void ps__member_free(struct ps__member *member);
 /* Makes the calling thread's member. The thread must have none. */
 int ps__member_make(struct ps_profile *profile, struct ps__member **out);

@@ -286,7 +286,7 @@ size_t ps_region_level(const struct ps_profile *profile)
 {
 	if (!profile || !ps__fork_is_same(profile->generation))
 		return 0;
-	const struct ps__member *member = pthread_getspecific(profile->key);
+	const struct ps__member *member = ps__member_look_up(profile);
 	return member ? member->depth : 0;
 }
 

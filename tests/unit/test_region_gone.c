@@ -200,6 +200,47 @@ START_TEST(a_number_that_is_given_again_is_a_new_thread)
 }
 END_TEST
 
+static void *left_behind; /* what the thread that is gone had under the profile's key */
+
+/* Gets the stack of the thread that is gone, and with it the key's value, as from the C library. */
+static void *inherit(void *unused)
+{
+	pthread_setspecific(regions.profile->key, left_behind);
+	ck_assert_uint_eq(ps_region_level(regions.profile), 0);
+	check_ok(ps_region_enter(region("open")));
+	visit_counting(region("work"), 5);
+	left_behind = pthread_getspecific(regions.profile->key);
+	pthread_setspecific(regions.profile->key, NULL);
+	return unused;
+}
+
+/* Has no region, so that at its end the key still has the value. */
+static void *inherit_only(void *unused)
+{
+	pthread_setspecific(regions.profile->key, left_behind);
+	return unused;
+}
+
+START_TEST(a_thread_on_the_stack_of_one_that_is_gone_is_another_thread)
+{
+	begin();
+	unsigned before = fake_open_fds();
+	run_threads(inherit, NULL);
+	take_paths();
+	ck_assert_ptr_null(regions.profile->members);
+	pthread_t thread;
+	ck_assert_int_eq(pthread_create(&thread, NULL, inherit_only, NULL), 0);
+	pthread_join(thread, NULL);
+	take_paths();
+	ck_assert_uint_eq(fake_open_fds(), before);
+	ck_assert_uint_eq(visits_of("open/work").count, THREADS);
+	ck_assert_int_eq(all("", -1), 5 * THREADS);
+	ck_assert_uint_eq(faults_of_profile().left_open, THREADS);
+	ck_assert_uint_eq(ps__profile_threads(regions.profile), THREADS);
+	regions_end();
+}
+END_TEST
+
 /* A thread that is there is left alone. */
 START_TEST(threads_that_go_on_are_not_ended)
 {
@@ -227,6 +268,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_thread_that_ends_by_exit_is_counted);
 	tcase_add_test(tests, a_thread_that_ends_inside_a_region_is_counted);
 	tcase_add_test(tests, a_number_that_is_given_again_is_a_new_thread);
+	tcase_add_test(tests, a_thread_on_the_stack_of_one_that_is_gone_is_another_thread);
 	tcase_add_test(tests, threads_that_go_on_are_not_ended);
 }
 
