@@ -228,6 +228,11 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
+/* For exit(3) in a signal handler: a visit's call that the handler interrupted never goes on.
+ * Repairs the thread's member, as after a jump. Does nothing if the interrupted call can't be
+ * repaired. */
+void ps__profile_give_up_call(void);
+
 /* Returns the number of threads that have joined, or could not be counted. A thread that joins
  * again is counted once, unless it came to another profile in between. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
