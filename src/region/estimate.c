@@ -47,21 +47,6 @@ static struct ps_value estimate_excess(const struct ps_value *raw, double factor
 	return value;
 }
 
-static int estimate_add_part(struct ps_path *path, const struct ps__part *raw, double factor,
-                             struct ps_value (*of)(const struct ps_value *raw, double factor))
-{
-	struct ps__part *part = ps__paths_get_part(path, raw->thread);
-
-	if (!part)
-		return -1;
-	for (size_t event = 0; event < path->paths->events; event++) {
-		struct ps_value value = of ? of(&raw->values[event], factor) : raw->values[event];
-		ps__paths_merge(part, event, &value);
-	}
-	part->threads += raw->threads;
-	return 0;
-}
-
 static void estimate_add_times(struct ps_path *path, const struct ps_path *raw, double factor)
 {
 	/* A loaded path's times may be below 0. */
@@ -130,12 +115,51 @@ static int estimate_spread(const struct ps_path *raw, const struct ps_path *inne
 	return 0;
 }
 
-/* Subtracts the counts of uncounted visits from a path around, which contains these counts. */
-static int estimate_take_off(const struct ps_path *raw, struct ps_path *outer, double excess)
+/* Returns the factor by which counts inside `inner` are subtracted from the path around it, which
+ * contains the uncounted visits of `inner`. */
+static double estimate_excess_factor(const struct ps_path *inner)
 {
-	for (const struct ps__part *part = raw->parts; part; part = part->next) {
-		if (estimate_add_part(outer, part, excess, estimate_excess) < 0)
+	return fmax(inner->parent->estimate.whole * (inner->estimate.factor - 1), 0);
+}
+
+/* Returns the value for the raw path's own path: the count, and all that is subtracted from the
+ * paths around. These numbers are rounded already, so the sum over all paths stays the same. */
+static struct ps_value estimate_own(const struct ps_path *raw, const struct ps_value *value,
+                                    double factor)
+{
+	struct ps_value own = factor > 1 ? estimate_value(value, factor) : *value;
+
+	own.value = value->value;
+	for (const struct ps_path *inner = raw; factor > 1 && inner->parent;
+	     inner = inner->parent) {
+		if (!inner->others)
+			own.value -= estimate_excess(value, estimate_excess_factor(inner)).value;
+	}
+	return own;
+}
+
+/* Returns the value for a path around. */
+static struct ps_value estimate_outer(const struct ps_path *raw, const struct ps_value *value,
+                                      double excess)
+{
+	(void)raw;
+	return estimate_excess(value, excess);
+}
+
+/* Adds what `of` makes of the raw path's values. 0, or -1 if out of memory. */
+static int estimate_add_parts(struct ps_path *path, const struct ps_path *raw, double factor,
+                              struct ps_value (*of)(const struct ps_path *raw,
+                                                    const struct ps_value *value, double factor))
+{
+	for (const struct ps__part *from = raw->parts; from; from = from->next) {
+		struct ps__part *part = ps__paths_get_part(path, from->thread);
+		if (!part)
 			return -1;
+		for (size_t event = 0; event < path->paths->events; event++) {
+			struct ps_value value = of(raw, &from->values[event], factor);
+			ps__paths_merge(part, event, &value);
+		}
+		part->threads += from->threads;
 	}
 	return 0;
 }
@@ -153,18 +177,16 @@ static int estimate_add(const struct ps_path *raw)
 	for (const struct ps_path *inner = raw; inner->parent && result == 0;
 	     inner = inner->parent) {
 		const struct ps_path *outer = inner->parent;
-		double excess = outer->estimate.whole * (inner->estimate.factor - 1);
+		double excess = estimate_excess_factor(inner);
 		if (excess <= 0)
 			continue;
 		estimate_add_times(outer->path, raw, -excess);
 		factor += inner->others ? 0 : excess;
-		result = inner->others ? estimate_spread(raw, inner, excess)
-		                       : estimate_take_off(raw, outer->path, excess);
+		result = inner->others
+		             ? estimate_spread(raw, inner, excess)
+		             : estimate_add_parts(outer->path, raw, excess, estimate_outer);
 	}
-	for (const struct ps__part *part = raw->parts; part && result == 0; part = part->next)
-		result =
-		    estimate_add_part(raw->path, part, factor, factor > 1 ? estimate_value : NULL);
-	return result;
+	return result == 0 ? estimate_add_parts(raw->path, raw, factor, estimate_own) : result;
 }
 
 static double estimate_counted(const struct ps_path *raw)
