@@ -64,7 +64,7 @@ static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 	set->counters.totals = copy_vector(of->counters.totals, instances * (1 + width) + 1);
 	set->counters.assigned = copy_vector(of->counters.assigned, instances * width);
 	set->attribution.per_cpu.elapsed = copy_vector(
-	    of->attribution.per_cpu.elapsed, (instances + 1) * of->recorder.recording->groups);
+	    of->attribution.per_cpu.elapsed, (instances + 2) * of->recorder.recording->groups);
 	if (!set->counters.totals || !set->counters.assigned || !set->attribution.per_cpu.elapsed ||
 	    ps__set_make_fast_path(set, width) < 0)
 		return PS_ENOMEM;

@@ -59,11 +59,8 @@ struct ps__slot {
 	} passed;
 	/* The task's time here in the interval being fetched, if counts aren't split */
 	uint64_t spent_ns;
-	/* By group, ns of this interval: running here (ran), rest of the enabled time (off) */
-	uint64_t *ran;
-	uint64_t *off;
-	bool is_assigned; /* method_per_cpu.c assigned counts in the interval being fetched */
-	ptrdiff_t found;  /* the row that ps__set_find_reading found; -1: none */
+	struct ps__interval interval; /* with per-CPU counters: the interval being fetched */
+	ptrdiff_t found;              /* the row that ps__set_find_reading found; -1: none */
 	uint64_t counts[];
 };
 
@@ -102,9 +99,12 @@ struct ps__per_cpu {
 	bool must_sweep; /* it isn't known which instances have counted: read all of them */
 	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
 	/* Without residencies: for each instance and group, the enabled time at ps_start; then for
-	 * each group, the time that is accounted for. With residencies: for each instance and
-	 * group, the part of waiting_total (waiting.c) that is accounted for */
+	 * each group, the time that is accounted for, and this time after `settling`. With
+	 * residencies: for each instance and group, the part of waiting_total (waiting.c) that is
+	 * accounted for */
 	uint64_t *elapsed;
+	/* Slot of the fetch whose waiting times are being assigned (waiting.c); NULL: none */
+	struct ps__slot *settling;
 	/* Slot where the last fetch found the task; NULL: none since ps_start or dropped counts */
 	const struct ps__slot *settled;
 	int *cpus; /* array that target.instance_cpus points to */

@@ -63,6 +63,14 @@ struct ps__method {
 	bool (*has_changed)(const struct ps_eventset *set);
 };
 
+/* A slot's share of the interval that is being fetched, with per-CPU counters. Times by group. */
+struct ps__interval {
+	uint64_t *ran_ns;     /* running on this CPU */
+	uint64_t *off_ns;     /* rest of the enabled time */
+	uint64_t *enabled_ns; /* what the counts' enabled time becomes (waiting.c) */
+	bool is_assigned;     /* method_per_cpu.c has assigned counts, or is about to */
+};
+
 /* State of a method that divides a process's counts among CPUs in proportion to running time. */
 struct ps__time_share {
 	struct ps__clock_place *places; /* array for target.clocks, ordered by root */

@@ -33,24 +33,25 @@ static void assign_instance(struct ps_eventset *set, struct ps__slot *slot, size
 	const uint64_t *totals = ps__set_totals(set, instance);
 	uint64_t *known = ps__set_assigned(set, instance);
 
-	ps__set_change_begin(set, slot, known);
+	/* Noted first: if the call is left after the change, the interval still has these times. */
+	slot->interval.is_assigned = true;
+	ps__set_change_begin(set, slot, instance);
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 		uint64_t passed = totals[2 * group] - known[2 * group];
 		uint64_t ran = per_cpu_step(totals[2 * group + 1], &known[2 * group + 1], &mark);
 		known[2 * group] = totals[2 * group];
-		slot->off[group] += passed - ran;
+		slot->interval.off_ns[group] += passed - ran;
 		slot->counts[2 * group] += ran;
 		slot->counts[2 * group + 1] += ran;
-		slot->ran[group] += ran;
+		slot->interval.ran_ns[group] += ran;
 	}
 	for (size_t word = times; word < width; word++)
 		slot->counts[word] += per_cpu_step(totals[word], &known[word], &mark);
-	ps__set_change_end(set);
-	slot->is_assigned = true;
-	ps__set_label_counts(slot, mark);
-	ps__set_activate(set, slot);
 	if (set->counters.backend->residency_ns)
 		ps__set_assign_waiting(set, slot, instance);
+	ps__set_change_end(set);
+	ps__set_label_counts(slot, mark);
+	ps__set_activate(set, slot);
 }
 
 /* True if the totals just read have anything that isn't assigned yet. */

@@ -28,7 +28,7 @@ static void assign_place(struct ps_eventset *set, size_t place, uint16_t mark)
 	uint64_t *assigned = ps__set_assigned(set, 0);
 	size_t times = 2 * set->recorder.recording->groups;
 
-	ps__set_change_begin(set, slot, assigned);
+	ps__set_change_begin(set, slot, 0);
 	for (size_t event = 0; event < set->events.count; event++) {
 		size_t word = times + event;
 		if (set->counters.papi->place_of[event] != place)

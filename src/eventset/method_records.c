@@ -64,7 +64,7 @@ static void assign_group(struct ps_eventset *set, struct ps__slot *slot, size_t 
 {
 	size_t times = 2 * set->recorder.recording->groups;
 
-	ps__set_change_begin(set, slot, ps__set_assigned(set, 0));
+	ps__set_change_begin(set, slot, 0);
 	assign_word(set, slot, 2 * group);
 	assign_word(set, slot, 2 * group + 1);
 	for (size_t event = 0; event < set->events.count; event++) {

@@ -15,6 +15,7 @@
 #include "base/stack.h"
 #include "eventset/attribution.h"
 #include "eventset/undo.h"
+#include "eventset/waiting.h"
 
 #include <string.h>
 
@@ -43,17 +44,14 @@ static void undo_word(struct ps_eventset *set)
 
 static void undo_change(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->recorder.recording);
-	struct ps__undo *undo = &set->recorder.undo;
-
-	if (undo->slot) {
-		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
-		memcpy(undo->assigned, undo->saved + width, width * sizeof *undo->saved);
-	}
-	if (undo->words)
+	if (set->recorder.undo.slot)
+		ps__set_change_undo(set);
+	if (set->recorder.undo.words)
 		undo_word(set);
 	ps__set_change_end(set);
 	ps__set_changed_words(set);
+	if (set->attribution.per_cpu.settling)
+		ps__set_end_settling(set);
 }
 
 static uint64_t time_of_row(const struct ps__history *history, size_t row)

@@ -11,14 +11,14 @@ struct ps__slot;
 
 /*
  * The old values of counts that are being changed. recover.c puts them back if the call was left
- * before the change was complete. There are two ways. One saves all counts of a slot and the
- * assigned totals of an instance. The other is cheaper: it changes two vectors word by word, and
- * saves only the current word.
+ * before the change was complete. There are two ways. One saves all counts of a slot, its
+ * times of the interval, and what is assigned of an instance. The other is cheaper: it changes two
+ * vectors word by word, and saves only the current word.
  */
 struct ps__undo {
 	struct ps__slot *slot; /* slot whose counts are changed as a whole; NULL: none */
-	uint64_t *assigned;    /* assigned totals of the instance */
-	uint64_t *saved;       /* old values of both: twice the recording's width */
+	size_t instance;       /* instance whose totals are assigned to it */
+	uint64_t *saved;       /* old values: see ps__set_change_begin */
 	uint64_t *words;       /* first vector of a change word by word; NULL: none */
 	uint64_t *others;      /* second vector; its word is changed after that of `words` */
 	const uint64_t *final; /* new values of `others`; NULL: all 0 */

@@ -104,17 +104,19 @@ static uint64_t find_lacking(const struct ps__recording *recording, int cpu)
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
-	struct ps__slot *slot = ps__os_calloc_apart(
-	    1, sizeof *slot +
-		   (3 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
+	size_t groups = set->recorder.recording->groups;
+	struct ps__slot *slot = ps__os_calloc_apart(1, sizeof *slot + (3 * width + 3 * groups) *
+	                                                                  sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
 	slot->cpu = cpu;
-	slot->ran = slot->counts + width;
 	slot->instance = instance_of(set, cpu);
-	slot->off = slot->ran + set->recorder.recording->groups;
-	slot->base = slot->off + set->recorder.recording->groups;
+	/* The counts, ran_ns and off_ns lie together: ps__set_change_begin saves them as one. */
+	slot->interval.ran_ns = slot->counts + width;
+	slot->interval.off_ns = slot->interval.ran_ns + groups;
+	slot->interval.enabled_ns = slot->interval.off_ns + groups;
+	slot->base = slot->interval.enabled_ns + groups;
 	slot->passed.words = slot->base + width;
 	slot->lacking = find_lacking(set->recorder.recording, cpu);
 	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||

@@ -103,8 +103,9 @@ static int storage_make_vectors(struct ps_eventset *set, const struct ps__record
 	set->counters.assigned =
 	    ps__os_calloc_apart(instances * width, sizeof *set->counters.assigned);
 	set->attribution.per_cpu.elapsed = ps__os_calloc_apart(
-	    (instances + 1) * recording->groups, sizeof *set->attribution.per_cpu.elapsed);
-	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
+	    (instances + 2) * recording->groups, sizeof *set->attribution.per_cpu.elapsed);
+	set->recorder.undo.saved = ps__os_calloc_apart(2 * width + 3 * recording->groups,
+	                                               sizeof *set->recorder.undo.saved);
 	if (!set->counters.totals || !set->counters.assigned || !set->attribution.per_cpu.elapsed ||
 	    !set->recorder.undo.saved || ps__set_make_fast_path(set, width) < 0) {
 		storage_free_vectors(set);

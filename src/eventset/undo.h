@@ -57,20 +57,42 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Call ps__set_change_begin before a change of all of a slot's counts and an instance's assigned
- * totals, and ps__set_change_end after it. */
+/* Returns the times of an instance, by group: see per_cpu.elapsed. */
+static inline uint64_t *ps__set_elapsed(const struct ps_eventset *set, size_t instance)
+{
+	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
+}
+/* Call ps__set_change_begin before a change of a slot's counts and times of the interval, and of an
+ * instance's assigned and elapsed times and counts; and ps__set_change_end after it. */
 static inline void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot,
-                                        uint64_t *assigned)
+                                        size_t instance)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
+	size_t groups = set->recorder.recording->groups;
 	struct ps__undo *undo = &set->recorder.undo;
+	uint64_t *saved = undo->saved;
 
-	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
-	memcpy(undo->saved + width, assigned, width * sizeof *assigned);
-	undo->assigned = assigned;
+	memcpy(saved, slot->counts, (width + 2 * groups) * sizeof *saved);
+	saved += width + 2 * groups;
+	memcpy(saved, ps__set_assigned(set, instance), width * sizeof *saved);
+	memcpy(saved + width, ps__set_elapsed(set, instance), groups * sizeof *saved);
+	undo->instance = instance;
 	atomic_signal_fence(memory_order_seq_cst);
 	undo->slot = slot;
 	atomic_signal_fence(memory_order_seq_cst);
+}
+/* Puts the old values back. */
+static inline void ps__set_change_undo(struct ps_eventset *set)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	size_t groups = set->recorder.recording->groups;
+	struct ps__undo *undo = &set->recorder.undo;
+	const uint64_t *saved = undo->saved;
+
+	memcpy(undo->slot->counts, saved, (width + 2 * groups) * sizeof *saved);
+	saved += width + 2 * groups;
+	memcpy(ps__set_assigned(set, undo->instance), saved, width * sizeof *saved);
+	memcpy(ps__set_elapsed(set, undo->instance), saved + width, groups * sizeof *saved);
 }
 static inline void ps__set_change_end(struct ps_eventset *set)
 {

@@ -8,15 +8,18 @@
  */
 #include "eventset/waiting.h"
 
-static uint64_t *start_of(const struct ps_eventset *set, size_t instance)
-{
-	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
-}
+#include "eventset/undo.h"
 
 /* Returns, by group, the enabled time since ps_start that the last fetch has accounted for. */
 static uint64_t *clock_of(const struct ps_eventset *set)
 {
-	return start_of(set, set->counters.backend->instances);
+	return ps__set_elapsed(set, set->counters.backend->instances);
+}
+
+/* Returns what clock_of becomes when the fetch is settled. */
+static uint64_t *next_clock_of(const struct ps_eventset *set)
+{
+	return clock_of(set) + set->recorder.recording->groups;
 }
 
 /* Returns residency less running time, at the instance's last read: it grows by the time that the
@@ -33,7 +36,7 @@ void ps__set_start_instances(struct ps_eventset *set)
 
 	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
 		for (size_t group = 0; group < groups; group++)
-			start_of(set, instance)[group] =
+			ps__set_elapsed(set, instance)[group] =
 			    set->counters.backend->residency_ns
 				? waiting_total(set, instance, group)
 				: ps__set_assigned(set, instance)[2 * group];
@@ -50,11 +53,11 @@ void ps__set_discount_instance(struct ps_eventset *set, size_t instance)
 	size_t groups = set->recorder.recording->groups;
 
 	for (size_t group = 0; !set->counters.backend->residency_ns && group < groups; group++)
-		start_of(set, instance)[group] += totals[2 * group] - assigned[2 * group];
+		ps__set_elapsed(set, instance)[group] += totals[2 * group] - assigned[2 * group];
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++)
 		assigned[word] = totals[word];
 	for (size_t group = 0; set->counters.backend->residency_ns && group < groups; group++)
-		start_of(set, instance)[group] = waiting_total(set, instance, group);
+		ps__set_elapsed(set, instance)[group] = waiting_total(set, instance, group);
 	set->attribution.per_cpu.settled = NULL;
 }
 
@@ -72,7 +75,7 @@ uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_
 	if (!set->counters.backend->residency_ns || !set->counters.backend->is_hardware[group])
 		return 0;
 	int64_t waited_ns =
-	    (int64_t)(waiting_total(set, instance, group) - start_of(set, instance)[group]);
+	    (int64_t)(waiting_total(set, instance, group) - ps__set_elapsed(set, instance)[group]);
 	return waited_ns > 0 ? (uint64_t)waited_ns : 0;
 }
 
@@ -83,7 +86,7 @@ void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 		uint64_t waited_ns = ps__set_waited_ns(set, instance, group);
 
 		slot->counts[2 * group] += waited_ns;
-		start_of(set, instance)[group] += waited_ns;
+		ps__set_elapsed(set, instance)[group] += waited_ns;
 		set->attribution.per_cpu.has_waited |= waited_ns > 0;
 	}
 }
@@ -127,17 +130,18 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		ran_ns += can_count(set->recorder.active[index], group)
-		              ? set->recorder.active[index]->ran[group]
+		              ? set->recorder.active[index]->interval.ran_ns[group]
 		              : 0;
 	if (ran_ns == 0) {
-		waiting_slot(set, group, here)->counts[2 * group] += waited_ns;
+		waiting_slot(set, group, here)->interval.enabled_ns[group] += waited_ns;
 		return;
 	}
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
 		if (can_count(slot, group))
-			slot->counts[2 * group] +=
-			    (uint64_t)((unsigned __int128)waited_ns * slot->ran[group] / ran_ns);
+			slot->interval.enabled_ns[group] +=
+			    (uint64_t)((unsigned __int128)waited_ns * slot->interval.ran_ns[group] /
+			               ran_ns);
 	}
 }
 
@@ -151,14 +155,15 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 
 	for (size_t instance = (size_t)here->instance; instance < set->counters.backend->instances;
 	     instance += set->counters.target.instance_count)
-		now += ps__set_assigned(set, instance)[2 * group] - start_of(set, instance)[group];
+		now += ps__set_assigned(set, instance)[2 * group] -
+		       ps__set_elapsed(set, instance)[group];
 	uint64_t passed = now - clock_of(set)[group];
 	uint64_t skew = ps__set_skew_ns(set->counters.backend);
-	clock_of(set)[group] += ran;
+	next_clock_of(set)[group] += ran;
 	if ((int64_t)(passed - ran) <= (int64_t)skew)
 		return;
 	spread_waiting(set, group, passed - ran, here);
-	clock_of(set)[group] = now;
+	next_clock_of(set)[group] = now;
 	set->attribution.per_cpu.has_waited = true;
 }
 
@@ -167,22 +172,28 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here,
                           uint64_t ran)
 {
-	uint64_t waited = can_count(here, group) ? here->off[group] : 0;
+	uint64_t waited = can_count(here, group) ? here->interval.off_ns[group] : 0;
 
-	here->counts[2 * group] += waited;
-	clock_of(set)[group] += ran + waited;
+	here->interval.enabled_ns[group] += waited;
+	next_clock_of(set)[group] += ran + waited;
 	set->attribution.per_cpu.has_waited |= waited > 0;
 }
 
+/* Computes the enabled times, and the clock, that ps__set_end_settling stores. */
 static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here,
                          bool has_stayed)
 {
 	uint64_t ran = 0;
 
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		ran += set->recorder.active[index]->ran[group];
+	next_clock_of(set)[group] = clock_of(set)[group];
+	here->interval.enabled_ns[group] = here->counts[2 * group];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		slot->interval.enabled_ns[group] = slot->counts[2 * group];
+		ran += slot->interval.ran_ns[group];
+	}
 	if (!set->counters.backend->is_hardware[group])
-		clock_of(set)[group] += ran;
+		next_clock_of(set)[group] += ran;
 	else if (has_stayed)
 		settle_stayed(set, group, here, ran);
 	else
@@ -202,7 +213,8 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	    (set->attribution.per_cpu.settled && set->attribution.per_cpu.settled != here))
 		return false;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		if (set->recorder.active[index] != here && set->recorder.active[index]->is_assigned)
+		if (set->recorder.active[index] != here &&
+		    set->recorder.active[index]->interval.is_assigned)
 			return false;
 	}
 	return true;
@@ -225,6 +237,35 @@ static void label_turns(struct ps_eventset *set)
 	}
 }
 
+static void end_slot(const struct ps_eventset *set, struct ps__slot *slot)
+{
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
+		if (!set->counters.backend->residency_ns)
+			slot->counts[2 * group] = slot->interval.enabled_ns[group];
+		slot->interval.ran_ns[group] = slot->interval.off_ns[group] = 0;
+	}
+	slot->interval.is_assigned = false;
+}
+
+/* Stores what was computed. Each store can be repeated. */
+void ps__set_end_settling(struct ps_eventset *set)
+{
+	struct ps__slot *here = set->attribution.per_cpu.settling;
+
+	/* A process's first thread may be where nothing was counted: then `here` isn't active. */
+	end_slot(set, here);
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		end_slot(set, set->recorder.active[index]);
+	for (size_t group = 0;
+	     !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
+	     group++)
+		clock_of(set)[group] = next_clock_of(set)[group];
+	set->attribution.per_cpu.settled = here;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->attribution.per_cpu.settling = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 {
 	bool stayed = has_stayed(set, here);
@@ -233,13 +274,10 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 	     !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
 	     group++)
 		settle_group(set, group, here, stayed);
-	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		struct ps__slot *slot = set->recorder.active[index];
-		slot->is_assigned = false;
-		for (size_t group = 0; group < set->recorder.recording->groups; group++)
-			slot->ran[group] = slot->off[group] = 0;
-	}
-	set->attribution.per_cpu.settled = here;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->attribution.per_cpu.settling = here;
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__set_end_settling(set);
 	if (__builtin_expect(set->attribution.per_cpu.has_waited, 0))
 		label_turns(set);
 }

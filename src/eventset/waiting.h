@@ -21,10 +21,13 @@ void ps__set_start_instances(struct ps_eventset *set);
 void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
 /* With residencies: the waiting time, at the last read, that isn't assigned yet. Otherwise 0. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group);
+/* Call it between ps__set_change_begin and ps__set_change_end. */
 void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance);
 /* Notes that the task was on the slot's CPU since the last fetch. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot);
 /* Ends the measurement of a fetch that found the task at `here`. */
 void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here);
+/* The second half of it, which recover.c repeats if the call was left meanwhile. */
+void ps__set_end_settling(struct ps_eventset *set);
 
 #endif

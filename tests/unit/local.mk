@@ -189,6 +189,7 @@ unit_tests = \
 	tests/unit/test_values \
 	tests/unit/test_vector \
 	tests/unit/test_waiting \
+	tests/unit/test_waiting_left \
 	tests/unit/test_switch_ring \
 	tests/unit/test_wrap
 

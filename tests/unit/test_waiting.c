@@ -160,6 +160,26 @@ START_TEST(a_process_is_told_where_its_threads_groups_waited)
 }
 END_TEST
 
+/* The first thread's CPU gets the waiting time, though nothing was counted there. */
+START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
+{
+	fake_add_core_pmu(2);
+	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", NULL);
+	fake_task(500, "solver", 1);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	check_ok(ps_eventset_attach_process(set, 500));
+	check_ok(ps_start(set));
+	fake_set_waiting(FIRST, true);
+	for (uint64_t reading = 1; reading <= 2; reading++) {
+		fake_run(3 * MS, 3 * MS);
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+		check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0,
+		            3 * MS * reading);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* It is read first, so the first read(2) of a reading is its. */
 START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing)
 {
@@ -268,6 +288,7 @@ int main(void)
 	tcase_add_test(tests, waiting_is_counted_anew_after_a_reset_and_after_a_start);
 	tcase_add_test(tests, waiting_adds_up_over_many_readings);
 	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
+	tcase_add_test(tests, a_process_whose_group_never_ran_is_not_counted_as_0);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
 	tcase_add_test(tests, what_is_under_the_number_of_a_clock_of_residency_is_not_read);
