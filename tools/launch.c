@@ -13,10 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <perfsage.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,6 +131,65 @@ void tool_launch_cancel(struct tool_launch *launch)
 	tool_process_reap(launch->pid);
 }
 
+/* True if the word begins as a shell's assignment, as "OMP_NUM_THREADS=4". */
+static bool launch_is_assignment(const char *word)
+{
+	size_t length = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+	                             "0123456789");
+
+	return length > 0 && word[length] == '=' && (word[0] < '0' || word[0] > '9');
+}
+
+static bool launch_is_event(const char *word)
+{
+	struct ps_eventset *set;
+
+	if (ps_eventset_create(&set) != PS_OK)
+		return false;
+	int code = ps_eventset_add(set, word);
+	ps_eventset_destroy(set);
+	/* PS_ENOSUPP: an event that this machine can't count. */
+	return code == PS_OK || code == PS_ENOSUPP;
+}
+
+/* Complains that no file has the command's name, and tells what the user may have meant. */
+static void launch_complain_missing(const char *name)
+{
+	const char *where = strchr(name, '/') ? "" : " in the folders of PATH";
+
+	if (launch_is_assignment(name))
+		tool_complain("there is no command '%s': variables of the command stand before "
+		              "perfsage, or behind env, as in env %s COMMAND",
+		              name, name);
+	else if (strpbrk(name, " \t\n|&;<>"))
+		tool_complain("there is no command '%s': in quotes it is one word. Give each word "
+		              "by itself, or a line for the shell as sh -c 'LINE'",
+		              name);
+	else if (!strchr(name, '/') && access(name, F_OK) == 0)
+		tool_complain("there is no command '%s'%s: the file of this folder is ./%s", name,
+		              where, name);
+	else if (launch_is_event(name))
+		tool_complain("there is no command '%s'%s: the events of perfsage stat stand "
+		              "behind -e, with commas between them",
+		              name, where);
+	else
+		tool_complain("there is no command '%s'%s", name, where);
+}
+
+static void launch_complain_refused(const char *name, const char *file, int error)
+{
+	struct stat what;
+
+	if (error == EACCES && stat(file, &what) == 0 && S_ISDIR(what.st_mode))
+		tool_complain("'%s' can't be run: it is a folder", name);
+	else if (error == EACCES && access(file, F_OK) == 0 && access(file, X_OK) != 0)
+		tool_complain("'%s' can't be run: %s. A script needs chmod +x, or its interpreter "
+		              "before it",
+		              name, strerror(error));
+	else
+		tool_complain("'%s' can't be run: %s", name, strerror(error));
+}
+
 /* Complains that the exec failed. Returns the status that shells use for it. */
 static int launch_complain_exec(const char *name, int error)
 {
@@ -136,7 +197,9 @@ static int launch_complain_exec(const char *name, int error)
 
 	/* execvp reports EACCES if a folder of PATH is unreadable, even if no other folder has the
 	 * command. */
-	if (error == EACCES && !strchr(name, '/') && !tool_program_find(name, F_OK, file))
+	if (strchr(name, '/'))
+		snprintf(file, sizeof file, "%s", name);
+	else if (error == EACCES && !tool_program_find(name, F_OK, file))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
 		tool_complain("'%s' can't be run: the interpreter in its first line, or its "
@@ -145,11 +208,10 @@ static int launch_complain_exec(const char *name, int error)
 		return TOOL_NOT_FOUND;
 	}
 	if (error == ENOENT) {
-		tool_complain("there is no command '%s'%s", name,
-		              strchr(name, '/') ? "" : " in the folders of PATH");
+		launch_complain_missing(name);
 		return TOOL_NOT_FOUND;
 	}
-	tool_complain("'%s' can't be run: %s", name, strerror(error));
+	launch_complain_refused(name, file, error);
 	return TOOL_NOT_EXECUTABLE;
 }
 
