@@ -4,11 +4,13 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
+#include "tools/watcher.h"
 
 #include <config.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <perfsage.h>
 #include <signal.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HELP_COLUMN 13
@@ -112,6 +115,19 @@ static const struct tool_command *main_find_meant(const char *word)
 	return NULL;
 }
 
+/* True if a program can be run by this name. */
+static bool main_is_program(const char *word)
+{
+	char file[PATH_MAX];
+	struct stat what;
+
+	if (strchr(word, '/'))
+		snprintf(file, sizeof file, "%s", word);
+	else if (!tool_program_find(word, X_OK, file))
+		return false;
+	return access(file, X_OK) == 0 && stat(file, &what) == 0 && S_ISREG(what.st_mode);
+}
+
 static int main_complain_unknown(const char *word)
 {
 	const struct tool_command *meant = main_find_meant(word);
@@ -120,6 +136,10 @@ static int main_complain_unknown(const char *word)
 		return tool_complain(
 		    "there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
 		    meant->name);
+	if (main_is_program(word))
+		return tool_complain("there is no subcommand '%s': perfsage stat %s counts this "
+		                     "program. See perfsage --help",
+		                     word, word);
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
 }
 
@@ -153,7 +173,8 @@ static int main_complain_unknown_option(int argc, char **argv)
 	if (meant)
 		return tool_complain("there is no option %s: did you mean %s? See perfsage --help",
 		                     argv[1], meant);
-	return tool_complain("there is no option %s before the subcommand: see perfsage --help",
+	return tool_complain("there is no option %s before the subcommand: options stand behind "
+	                     "it, as in perfsage stat OPTIONS COMMAND. See perfsage --help",
 	                     argv[1]);
 }
 
