@@ -5,6 +5,7 @@
 #include "event/event.h"
 #include "eventset/parts.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -32,6 +33,55 @@ static const struct ps__metric *find_namesake(const struct ps__metric *metric, c
 	return entry ? &entry->metric : NULL;
 }
 
+static bool is_in_chain(char character)
+{
+	return isalnum((unsigned char)character) || (character && strchr("_.-", character));
+}
+
+/* Finds names with '-' and without backslashes between them, such as "page-faults", of which the
+ * operand's name is one. A formula takes such a '-' for a subtraction. Returns the length, or 0 if
+ * the name stands by itself. */
+static size_t find_chain(const char *formula, const char *name, const char **out)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(formula, name); at; at = strstr(at + 1, name)) {
+		const char *begin = at, *end = at + length;
+		while (begin > formula && is_in_chain(begin[-1]))
+			begin--;
+		while (is_in_chain(*end))
+			end++;
+		if ((at > begin && at[-1] != '-') || (at + length < end && at[length] != '-'))
+			continue;
+		if (end - begin > (ptrdiff_t)length && *begin != '-' && end[-1] != '-') {
+			*out = begin;
+			return (size_t)(end - begin);
+		}
+	}
+	return 0;
+}
+
+/* Adds to an error about an unknown name that the formula takes an event's '-' for an operator. */
+static int fail_in_chain(const struct ps__failure *failure, const char *formula, const char *name)
+{
+	const char *chain;
+	size_t length = find_chain(formula, name, &chain), used = 0;
+	char escaped[161];
+
+	for (size_t index = 0; index < length && used + 2 < sizeof escaped; index++) {
+		if (chain[index] == '-')
+			escaped[used++] = '\\';
+		escaped[used++] = chain[index];
+	}
+	escaped[used] = '\0';
+	if (used == 0)
+		return ps__failure_return(failure);
+	return ps__fail(failure->code,
+	                "%s; if an event's name has the '-', the formula needs a "
+	                "backslash before it: %s",
+	                failure->detail, escaped);
+}
+
 /* Adds an operand by the first of its names that can be counted. If none can be counted, returns
  * the error of the first name. */
 static int events_add_operand(struct ps_eventset *set, const struct ps__metric_ask *ask,
@@ -50,8 +100,10 @@ static int events_add_operand(struct ps_eventset *set, const struct ps__metric_a
 	}
 	/* The name may be that of a metric that comes later in the file. */
 	bool is_of_formula = !ask->metric->operands[operand].has_line;
-	if (failure.code != PS_ENOEVNT || !is_of_formula || !find_namesake(ask->metric, names[0]))
+	if (failure.code != PS_ENOEVNT || !is_of_formula)
 		return ps__failure_return(&failure);
+	if (!find_namesake(ask->metric, names[0]))
+		return fail_in_chain(&failure, ask->metric->text, names[0]);
 	return ps__fail(PS_ENOEVNT,
 	                "'%.80s' is no event, and as a metric it stands below the formula that "
 	                "names it: put it above; metrics can't name each other in a circle",

@@ -372,6 +372,8 @@ static int read_statement(struct reader *reader)
 		skip_blanks(reader);
 		return statements[index].read(reader);
 	}
+	if (reader->needs_formula)
+		return fail_without_formula(reader);
 	return fail_here(reader, "'group', 'event', 'machine', 'number', 'metric' or 'or' is "
 	                         "expected");
 }

@@ -257,6 +257,7 @@ static const struct {
     {HEAD "metric a [%: b\n c\n", ":2:11: a unit and ']' are expected"},
     {HEAD "metric a []: b\n c\n", ":2:11: a unit and ']' are expected"},
     {HEAD "metric a [%]\n c\n", ":2:13: '[unit]', or ':' and a description"},
+    {HEAD "metric a: b\nc\n", ":2:1: a formula is missing: write it into the lines below"},
     {HEAD "metric a:\n c\n", ":2:10: one sentence is expected"},
     {HEAD "metric a: b\n c\nmetric A: b\n c\n", ":4:8: the file has a metric of this name already"},
     {HEAD "metric a: b\n c +\n", ":3:5: an operand is expected, but the formula ends here"},
