@@ -55,18 +55,21 @@ static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event,
 static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat_output *output,
                            const struct matrix *matrix, const struct task_row *row)
 {
-	char pid[12], tid[12] = "", cpu[12];
-	struct ps__buffer text = {0};
+	char pid[12], tid[12] = "";
+	struct ps__buffer text = {0}, where = {0};
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
 	if (matrix->kind == MATRIX_OF_PROCESSES && !row->tid)
 		*pid = '\0';
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
-	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	tasks_set_whose(grid, line, pid, tid, row->name,
-	                matrix->kind == MATRIX_OF_THREADS ? cpu : ps_component_name(row->where),
-	                matrix->kind, PS__STYLE_PLAIN);
+	if (matrix->kind == MATRIX_OF_THREADS)
+		ps__buffer_add(&where, "%d", row->cpu);
+	else
+		ps__label_add_name(&where, row->where);
+	tasks_set_whose(grid, line, pid, tid, row->name, ps__buffer_text(&where), matrix->kind,
+	                PS__STYLE_PLAIN);
+	ps__buffer_clear(&where);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps_value value = stat_matrix_value(matrix, row, event);
 		struct ps__look look = tasks_look_of(matrix, event, output);

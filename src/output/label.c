@@ -74,8 +74,7 @@ static void label_add_remarks(struct ps__buffer *buffer, const struct ps_compone
 	ps__buffer_add(buffer, "%s", end);
 }
 
-void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
-                             bool details)
+void ps__label_add_name(struct ps__buffer *buffer, const struct ps_component *component)
 {
 	/* Text for people says CPU, because most readers understand a thread as software. */
 	if (ps_component_type(component) == PS_COMPONENT_THREAD &&
@@ -83,6 +82,12 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 		ps__buffer_add(buffer, "CPU %d", ps_component_os_id(component));
 	else
 		label_add_ascii(buffer, ps_component_name(component));
+}
+
+void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
+                             bool details)
+{
+	ps__label_add_name(buffer, component);
 	label_add_remarks(buffer, component, details, false);
 }
 

@@ -7,6 +7,9 @@
 
 #include <perfsage/component.h>
 
+/* Adds "NUMA node 2" or "CPU 5". */
+void ps__label_add_name(struct ps__buffer *buffer, const struct ps_component *component);
+
 /* Adds "NUMA node 2 (HBM)" or "Core 0 (efficient)"; with details also the size, and "not allowed"
  * where it applies. */
 void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
