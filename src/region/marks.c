@@ -56,8 +56,16 @@ static struct ps__mark_name *marks_get(const char *name)
 	return &made->named;
 }
 
-/* Finds or makes the mark of a name; NULL if that fails. A new name fails in a signal handler that
- * interrupted a profile's call, because that call may hold the lock. */
+/* False in a signal handler that interrupted a profile's call, because that call may hold the lock:
+ * a new name can't be made, and a fault is noted. A call that a jump left is repaired. */
+static bool marks_may_make(void)
+{
+	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
+
+	return !ps__own.is_inside || (profile && ps__profile_may_begin(profile, "a mark") == PS_OK);
+}
+
+/* Finds or makes the mark of a name; NULL if that fails. */
 static struct ps_mark_region *marks_define(const char *name)
 {
 	int error = errno;
@@ -67,8 +75,10 @@ static struct ps_mark_region *marks_define(const char *name)
 	struct ps__mark_name *found = ps__mark_names_find(&marks_names, name);
 	if (found)
 		return &found->mark;
-	if (ps__own.is_inside)
-		return marks_miss(PS__FAULT_IN_HANDLER);
+	if (!marks_may_make()) {
+		errno = error;
+		return NULL;
+	}
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	struct ps__held held;
@@ -167,6 +177,7 @@ static void marks_unlisten(struct ps_profile *profile)
 {
 	bool was_inside = ps__own.is_inside;
 
+	ps__stack_noted = UINTPTR_MAX; /* nothing that begins here can be left by a jump */
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__lock_take(PS__LOCK_MARKS);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles: their threads, what can go wrong at a boundary, and bad arguments. */
 #include "base/os.h"
+#include "region/profile.h"
 #include "support/regions.h"
+#include "support/sanitizer.h"
+#include "support/skip.h"
 
 #include <errno.h>
+#include <perfsage/marks.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -355,6 +359,42 @@ START_TEST(a_handler_at_the_end_of_a_thread_is_refused)
 }
 END_TEST
 
+static void pass_new_mark_after_a_jump(void)
+{
+	regions_begin(EVENT, "minor-faults", NULL);
+	check_ok(ps_profile_listen(regions.profile));
+	visit_counting(region("before"), 1);
+	ps__own.is_inside = true;
+	ps__stack_noted = PS__STACK_LEFT;
+	PS_REGION("after")
+	{
+		fake_advance(PAGE_FAULTS, 5);
+	}
+	take_paths();
+	ck_assert_uint_eq(visits_of("after").count, 1);
+	ck_assert_int_eq(own("after", -1), 5);
+	ck_assert_uint_eq(faults_of_profile().in_handler, 0);
+}
+
+/* The name of the mark is kept until the process ends, so a child has it. */
+START_TEST(a_mark_with_a_new_name_is_heard_after_a_jump_left_a_call)
+{
+	int status;
+
+	if (PS_TEST_HAS_THREAD_SANITIZER) {
+		ps_test_skip("with ThreadSanitizer no call is known to be left");
+		return;
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		pass_new_mark_after_a_jump();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_thread_that_cannot_be_counted_is_told);
@@ -374,6 +414,7 @@ int main(void)
 	tcase_add_test(tests, bad_arguments_are_refused);
 	tcase_add_test(tests, without_any_event_the_time_on_a_cpu_is_unknown);
 	tcase_add_test(tests, in_a_forked_child_the_profile_is_the_parents);
+	tcase_add_test(tests, a_mark_with_a_new_name_is_heard_after_a_jump_left_a_call);
 	add_tests(scene_case(suite, "automatic"));
 	add_tests(scene_case_instances(suite, "per-CPU"));
 	add_tests(scene_case_records(suite, "records"));
