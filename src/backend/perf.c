@@ -132,11 +132,14 @@ static int control_with_clocks(struct ps__perf *perf, unsigned long request)
 }
 
 /* Enables or disables a process's events several times. There is a pause only between enabling:
- * most processes have ended when they are stopped. */
+ * most processes have ended when they are stopped. The first turn starts the instances, so the
+ * pauses are no part of the start's duration. */
 static __attribute__((noinline)) int control_process(struct ps__perf *perf, unsigned long request)
 {
 	int result = control_with_clocks(perf, request);
 
+	if (request == PERF_EVENT_IOC_ENABLE)
+		perf->base.run.start_ns = ps__os_now_ns() - perf->started_ns;
 	for (unsigned turn = 1; turn < PS__PROCESS_TURNS && result == PS_OK; turn++) {
 		if (request == PERF_EVENT_IOC_ENABLE)
 			ps__os.poll(NULL, 0, PS__TURN_MS);
@@ -227,7 +230,8 @@ static int perf_start(struct ps__backend *backend)
 	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
-	bool is_timed = perf->base.instances > 1 || perf->target.kind == PS__TARGET_CPU;
+	bool is_timed = perf->target.kind == PS__TARGET_CPU ||
+	                (perf->base.instances > 1 && perf->target.kind != PS__TARGET_PROCESS);
 	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
 		note_end_of_start(perf);

@@ -160,8 +160,8 @@ START_TEST(a_process_is_told_where_its_threads_groups_waited)
 }
 END_TEST
 
-/* The first thread's CPU gets the waiting time, though nothing was counted there. */
-START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
+/* Its one group has the hardware to itself, so there is no clock of residency. */
+static struct ps_eventset *started_process(void)
 {
 	fake_add_core_pmu(2);
 	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", NULL);
@@ -169,6 +169,14 @@ START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
 	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
 	check_ok(ps_eventset_attach_process(set, 500));
 	check_ok(ps_start(set));
+	return set;
+}
+
+/* The first thread's CPU gets the waiting time, though nothing was counted there. */
+START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
+{
+	struct ps_eventset *set = started_process();
+
 	fake_set_waiting(FIRST, true);
 	for (uint64_t reading = 1; reading <= 2; reading++) {
 		fake_run(3 * MS, 3 * MS);
@@ -176,6 +184,24 @@ START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
 		check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0,
 		            3 * MS * reading);
 	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The pauses in the start of a process's events are longer than this wait. The first start has no
+ * pauses. */
+START_TEST(a_wait_of_a_process_that_was_just_started_is_told)
+{
+	struct ps_eventset *set = started_process();
+
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_start(set));
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	fake_set_waiting(FIRST, true);
+	fake_run(MS, MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_SCALED, MS, 2 * MS);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -289,6 +315,7 @@ int main(void)
 	tcase_add_test(tests, waiting_adds_up_over_many_readings);
 	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
 	tcase_add_test(tests, a_process_whose_group_never_ran_is_not_counted_as_0);
+	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
 	tcase_add_test(tests, what_is_under_the_number_of_a_clock_of_residency_is_not_read);
