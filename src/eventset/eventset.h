@@ -104,7 +104,7 @@ struct ps__per_cpu {
 	 * accounted for */
 	uint64_t *elapsed;
 	/* Slot of the fetch whose waiting times are being assigned (waiting.c); NULL: none */
-	struct ps__slot *settling;
+	const struct ps__slot *settling;
 	/* Slot where the last fetch found the task; NULL: none since ps_start or dropped counts */
 	const struct ps__slot *settled;
 	int *cpus; /* array that target.instance_cpus points to */

@@ -121,6 +121,18 @@ static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group
 	return found;
 }
 
+/* Gives a slot all of a group's waiting time. The first thread of a process may be where nothing
+ * was counted: its slot isn't active then, and gets a part. */
+static void give_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns,
+                         struct ps__slot *slot)
+{
+	slot->interval.enabled_ns[group] += waited_ns;
+	if (slot->is_active && slot->has_counts)
+		return;
+	ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
+	ps__set_activate(set, slot);
+}
+
 /* Assigns a group's waiting time: enabled time in which the group was on no CPU's hardware, though
  * the task ran. Each CPU gets a share in proportion to the group's running time there. */
 static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns,
@@ -133,7 +145,7 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 		              ? set->recorder.active[index]->interval.ran_ns[group]
 		              : 0;
 	if (ran_ns == 0) {
-		waiting_slot(set, group, here)->interval.enabled_ns[group] += waited_ns;
+		give_waiting(set, group, waited_ns, waiting_slot(set, group, here));
 		return;
 	}
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
@@ -250,10 +262,8 @@ static void end_slot(const struct ps_eventset *set, struct ps__slot *slot)
 /* Stores what was computed. Each store can be repeated. */
 void ps__set_end_settling(struct ps_eventset *set)
 {
-	struct ps__slot *here = set->attribution.per_cpu.settling;
+	const struct ps__slot *here = set->attribution.per_cpu.settling;
 
-	/* A process's first thread may be where nothing was counted: then `here` isn't active. */
-	end_slot(set, here);
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		end_slot(set, set->recorder.active[index]);
 	for (size_t group = 0;

@@ -188,6 +188,20 @@ START_TEST(a_process_whose_group_never_ran_is_not_counted_as_0)
 }
 END_TEST
 
+START_TEST(a_process_whose_group_never_ran_waits_anew_after_a_reset)
+{
+	struct ps_eventset *set = started_process();
+
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_reset(set));
+	fake_run(2 * MS, 2 * MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0, 2 * MS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* The pauses in the start of a process's events are longer than this wait. The first start has no
  * pauses. */
 START_TEST(a_wait_of_a_process_that_was_just_started_is_told)
@@ -315,6 +329,7 @@ int main(void)
 	tcase_add_test(tests, waiting_adds_up_over_many_readings);
 	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
 	tcase_add_test(tests, a_process_whose_group_never_ran_is_not_counted_as_0);
+	tcase_add_test(tests, a_process_whose_group_never_ran_waits_anew_after_a_reset);
 	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
