@@ -133,11 +133,23 @@ static void give_waiting(struct ps_eventset *set, size_t group, uint64_t waited_
 	ps__set_activate(set, slot);
 }
 
+/* True if the task may have been on the slot's CPU in this interval. Only a switch ring tells where
+ * a task was without counting. */
+static bool may_have_been(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	bool is_followed =
+	    set->counters.target.kind != PS__TARGET_PROCESS && set->attribution.switches.fd >= 0;
+
+	return slot->interval.is_assigned || (slot->has_counts && !is_followed);
+}
+
 /* Assigns a group's waiting time: enabled time in which the group was on no CPU's hardware, though
- * the task ran. Each CPU gets a share in proportion to the group's running time there. */
+ * the task ran. Each CPU gets a share in proportion to the group's running time there; but at least
+ * 1 ns where the group may have waited, so that its count there doesn't show as complete. */
 static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns,
                            struct ps__slot *here)
 {
+	struct ps__slot *only = NULL;
 	uint64_t ran_ns = 0;
 
 	for (size_t index = 0; index < set->recorder.active_count; index++)
@@ -145,15 +157,17 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 		              ? set->recorder.active[index]->interval.ran_ns[group]
 		              : 0;
 	if (ran_ns == 0) {
-		give_waiting(set, group, waited_ns, waiting_slot(set, group, here));
-		return;
+		only = waiting_slot(set, group, here);
+		give_waiting(set, group, waited_ns, only);
 	}
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		if (can_count(slot, group))
-			slot->interval.enabled_ns[group] +=
-			    (uint64_t)((unsigned __int128)waited_ns * slot->interval.ran_ns[group] /
-			               ran_ns);
+		if (slot == only || !can_count(slot, group) || !may_have_been(set, slot))
+			continue;
+		unsigned __int128 part =
+		    (unsigned __int128)waited_ns * slot->interval.ran_ns[group];
+		uint64_t share_ns = ran_ns ? (uint64_t)(part / ran_ns) : 0;
+		slot->interval.enabled_ns[group] += share_ns ? share_ns : 1;
 	}
 }
 

@@ -220,6 +220,25 @@ START_TEST(a_wait_of_a_process_that_was_just_started_is_told)
 }
 END_TEST
 
+/* How long the one group waited there isn't known: the CPUs share the time. */
+START_TEST(a_part_of_a_group_that_waited_is_no_count_however_short_it_ran)
+{
+	fake_add_core_pmu(2);
+	struct ps_eventset *set = scene_started(IN_FIRST, "instructions", NULL);
+
+	run_on(0, MS, true);
+	run_on(1, 5, true);
+	fake_set_waiting(FIRST, true);
+	fake_run(MS, MS);
+	fake_set_waiting(FIRST, false);
+	run_on(0, 5 * MS, true);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq((int)scene_part(1, IN_FIRST, 0).status, PS_STATUS_SCALED);
+	ck_assert_int_eq((int)scene_part(1, IN_FIRST, 0).attribution, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* It is read first, so the first read(2) of a reading is its. */
 START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing)
 {
@@ -331,6 +350,7 @@ int main(void)
 	tcase_add_test(tests, a_process_whose_group_never_ran_is_not_counted_as_0);
 	tcase_add_test(tests, a_process_whose_group_never_ran_waits_anew_after_a_reset);
 	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
+	tcase_add_test(tests, a_part_of_a_group_that_waited_is_no_count_however_short_it_ran);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
 	tcase_add_test(tests, what_is_under_the_number_of_a_clock_of_residency_is_not_read);
