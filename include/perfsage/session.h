@@ -163,7 +163,8 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
  * Opens the events for all threads. From then on the events write records. Reads the list of
  * threads until all of them are observed, at most `rounds` times. If a thread was being created
  * while the events of its creator were opened, it is not known whether the thread inherits the
- * events: the thread is missed.
+ * events: the thread is missed. The call then closes all events and begins again, if enough rounds
+ * are left.
  *
  * A session without events observes only tasks, and takes no samples.
  *

@@ -337,6 +337,22 @@ static int make_sums(struct ps_session *session)
 	return session->sums ? PS_OK : ps__fail_memory("the sums of a session");
 }
 
+/* Attaches the events. If tasks are missed, closes all events and opens them again, while as many
+ * rounds are left as the last time took: a moment in which no creator runs is then found more
+ * often. */
+static int session_attach(struct ps_session *session)
+{
+	session->lists.rounds_left = session->options.rounds;
+	for (;;) {
+		unsigned before = session->lists.rounds_left;
+		int result = ps__session_attach(session);
+		if (result != PS_PARTIAL ||
+		    session->lists.rounds_left < before - session->lists.rounds_left)
+			return result;
+		ps__session_close(session, false);
+	}
+}
+
 static int session_open_all(struct ps_session *session)
 {
 	int result = add_leader(session);
@@ -344,7 +360,7 @@ static int session_open_all(struct ps_session *session)
 	if (result == PS_OK)
 		result = make_sums(session);
 	if (result == PS_OK)
-		result = ps__session_attach(session);
+		result = session_attach(session);
 	if (result != PS_OK && result != PS_PARTIAL)
 		return result;
 	session->polled = ps__os_calloc(session->lists.ring_count + 1, sizeof *session->polled);

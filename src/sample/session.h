@@ -71,7 +71,10 @@ struct ps__session_task {
 	uint64_t first_fork_ns;
 	unsigned listing; /* the latest list that had it, or that was read before it was found */
 	pid_t creator;    /* from its FORK record; 0: none was seen */
-	bool is_opened;   /* the events were opened for it; stays true if `known` changes */
+	/* SEEN: its making has ended, so its FORK record is in a ring, if its creator was observed
+	 */
+	bool is_made;
+	bool is_opened; /* the events were opened for it; stays true if `known` changes */
 	/* It may lack events or have them twice, and so may all tasks that it makes */
 	bool may_lack;
 };
@@ -89,7 +92,8 @@ struct ps__session_lists {
 	size_t ring_count, ring_room;
 	size_t task_count, task_room;
 	size_t cpu_count, cpu_room;
-	unsigned listings; /* number of lists of the process's threads that were read */
+	unsigned listings;    /* number of lists of the process's threads that were read */
+	unsigned rounds_left; /* of options.rounds, in this start */
 };
 
 /* The sum of an event's samples on one hardware thread. */

@@ -4,8 +4,11 @@
  *
  * The events are opened for each thread in the process's list, unless the thread inherits them
  * (session_fork.c). A FORK record tells that a thread inherits. The kernel writes this record some
- * microseconds after the thread appears in the list. So the events are opened only for a thread
- * that has been in the list for a while.
+ * microseconds after the thread appears in the list, and before the thread runs. So a thread that
+ * was seen asleep has its record. A thread that is never asleep is opened after a while.
+ *
+ * A thread is opened while it sleeps, if it does: it then makes no task that would inherit some of
+ * the events.
  */
 #include "sample/session.h"
 
@@ -22,7 +25,9 @@
 /* After this time in the list, a thread has its FORK record, unless its creator lost the CPU. That
  * case is found later, and reported (session_fork.c). */
 #define MAKING_NS 10000000u
-#define SHARE     2 /* a session takes at most 1/SHARE of the descriptor limit */
+/* Three numbers of at most 20 digits fit. */
+#define SCHEDSTAT_BYTES 80
+#define SHARE           2 /* a session takes at most 1/SHARE of the descriptor limit */
 
 /* Context of a walk over the list of threads. */
 struct listing {
@@ -98,9 +103,51 @@ static int check_budget(const struct ps_session *session)
 	                                    : ", or let the program close them (PS_SESSION_CLOSE)");
 }
 
+/* How much a task has run. Both numbers grow when it runs. */
+struct task_run {
+	unsigned long long on_ns;
+	unsigned long long slices; /* how often it came to a CPU; 0: not known, or never */
+};
+
+static struct task_run read_run(pid_t tid)
+{
+	unsigned long long on_ns, waited_ns, slices;
+	char path[64], text[SCHEDSTAT_BYTES];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)tid, (int)tid);
+	if (ps__os_read_file(path, text, sizeof text) < 0 ||
+	    sscanf(text, "%llu %llu %llu", &on_ns, &waited_ns, &slices) != 3)
+		return (struct task_run){.slices = 0};
+	return (struct task_run){.on_ns = on_ns, .slices = slices};
+}
+
+/* True if the thread isn't making a task now: it sleeps interruptibly, is stopped, or is the
+ * calling thread. */
+static bool is_at_rest(pid_t tid)
+{
+	char state = tid == ps__os.gettid() ? 'S' : ps__task_state(tid);
+
+	return state == 'S' || state == 'T' || state == 't';
+}
+
+/* True if the thread was at rest all the time since `before` was read. */
+static bool has_rested(pid_t tid, const struct task_run *before)
+{
+	struct task_run now = {.slices = 0};
+
+	if (tid == ps__os.gettid())
+		return true;
+	if (!before->slices || !is_at_rest(tid))
+		return false;
+	now = read_run(tid);
+	return now.slices == before->slices && now.on_ns == before->on_ns;
+}
+
 static int open_task(struct ps_session *session, size_t index)
 {
 	struct ps__session_task *task = &session->lists.tasks[index];
+	struct task_run run = read_run(task->tid);
+	bool rests = is_at_rest(task->tid);
 	size_t before = session->lists.instance_count;
 	bool ended;
 	int result = ps__session_open_thread(session, task->tid, &ended);
@@ -112,27 +159,37 @@ static int open_task(struct ps_session *session, size_t index)
 	if (ended)
 		task->known = task->is_opened ? PS__KNOWN_DOUBTFUL : PS__KNOWN_ENDED;
 	task->since_ns = ps__os_now_ns();
+	if (rests && has_rested(task->tid, &run))
+		task->settled_ns = task->since_ns;
 	return result;
 }
 
-/* Checks whether opened threads may be making a task now. The calling thread and sleeping or
- * stopped threads are not. True if some threads must be checked again. */
+/* Checks whether opened threads may be making a task now. True if some threads must be checked
+ * again. */
 static bool settle_opened(struct ps_session *session)
 {
-	pid_t self = ps__os.gettid();
 	bool waits = false;
 
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
 		if (task->known != PS__KNOWN_OPENED || task->settled_ns)
 			continue;
-		char state = task->tid == self ? 'S' : ps__task_state(task->tid);
-		if (state == 'S' || state == 'T' || state == 't')
-			task->settled_ns = task->tid == self ? task->since_ns : ps__os_now_ns();
+		if (is_at_rest(task->tid))
+			task->settled_ns = ps__os_now_ns();
 		else if (ps__os_now_ns() - task->since_ns < MAKING_NS)
 			waits = true;
 	}
 	return waits;
+}
+
+/* Finds the threads whose making has ended, because they have run since. */
+static void note_made(struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.task_count; i++) {
+		struct ps__session_task *task = &session->lists.tasks[i];
+		if (task->known == PS__KNOWN_SEEN && !task->is_made)
+			task->is_made = is_at_rest(task->tid);
+	}
 }
 
 static void doubt_seen(struct ps_session *session)
@@ -143,8 +200,9 @@ static void doubt_seen(struct ps_session *session)
 	}
 }
 
-/* Opens the events for the threads that were seen at least MAKING_NS ago. is_first: no event is
- * open yet, so opens them for all threads. */
+/* Opens the events for threads that have no FORK record, while they sleep. A thread that was seen
+ * MAKING_NS ago isn't waited for: it may run all the time. is_first: no event is open yet, so no
+ * thread inherits. */
 static int open_seen(struct ps_session *session, bool is_first)
 {
 	uint64_t now_ns = ps__os_now_ns();
@@ -152,8 +210,10 @@ static int open_seen(struct ps_session *session, bool is_first)
 
 	for (size_t i = 0; result == PS_OK && i < session->lists.task_count; i++) {
 		const struct ps__session_task *task = &session->lists.tasks[i];
-		if (task->known == PS__KNOWN_SEEN &&
-		    (is_first || now_ns - task->since_ns >= MAKING_NS))
+		if (task->known != PS__KNOWN_SEEN)
+			continue;
+		if (now_ns - task->since_ns >= MAKING_NS ||
+		    ((is_first || task->is_made) && is_at_rest(task->tid)))
 			result = open_task(session, i);
 	}
 	return result;
@@ -161,8 +221,10 @@ static int open_seen(struct ps_session *session, bool is_first)
 
 static int attach_rounds(struct ps_session *session)
 {
-	for (unsigned round = 0; round < session->options.rounds; round++) {
+	for (bool is_first = true; session->lists.rounds_left > 0; is_first = false) {
+		session->lists.rounds_left--;
 		int result = attach_list_threads(session);
+		note_made(session);
 		if (result == PS_OK)
 			result = ps__session_scan_rings(session);
 		if (ps__session_lost_forks(session))
@@ -173,9 +235,9 @@ static int attach_rounds(struct ps_session *session)
 			return result;
 		/* The tasks that settled threads make are known to be observed. */
 		bool waits = settle_opened(session);
-		if (round > 0 && count_known(session, PS__KNOWN_SEEN) == 0 && !waits)
+		if (!is_first && count_known(session, PS__KNOWN_SEEN) == 0 && !waits)
 			return PS_OK;
-		result = open_seen(session, round == 0);
+		result = open_seen(session, session->lists.instance_count == 0);
 		if (result != PS_OK)
 			return result;
 		ps__os.poll(NULL, 0, 1);
@@ -188,16 +250,17 @@ static bool is_missed(const struct ps__session_task *task)
 	return task->known == PS__KNOWN_SEEN || task->known == PS__KNOWN_DOUBTFUL;
 }
 
-/* Drops missed tasks that ended before the latest list was read: the living tasks that descend from
- * them are in that list. A missed task that ended later is kept, because it may have made a task
- * that is in no list. Returns the number of missed tasks. */
+/* Drops missed tasks that ended before the latest two lists were read: the living tasks that
+ * descend from them are in these lists. One list isn't enough: if a thread ends just when the
+ * kernel lists it, the list ends there. A missed task that ended later is kept, because it may have
+ * made a task that is in no list. Returns the number of missed tasks. */
 static size_t attach_drop_ended(struct ps_session *session)
 {
 	size_t missed = 0;
 
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
-		if (is_missed(task) && task->listing != session->lists.listings &&
+		if (is_missed(task) && session->lists.listings - task->listing >= 2 &&
 		    ps__task_has_ended(task->tid))
 			task->known = PS__KNOWN_ENDED;
 		missed += is_missed(task);
@@ -219,11 +282,14 @@ size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t c
 	return count;
 }
 
-/* Reads the list and the rings again. After the wait, the records of new threads have come. */
+/* Reads the list twice and the rings again. After the wait, the records of new threads have come.
+ */
 static int attach_look_again(struct ps_session *session)
 {
 	int result = attach_list_threads(session);
 
+	if (result == PS_OK)
+		result = attach_list_threads(session);
 	if (result != PS_OK)
 		return result;
 	ps__os.poll(NULL, 0, MAKING_NS / 1000000);

@@ -11,7 +11,8 @@
  * The time in between has no limit, because the creator may lose its CPU, or may copy much memory
  * for a new process. So doubtful threads are looked for after the start, too. After a creator's
  * events were opened, the first thread that it makes is doubtful, unless the creator was seen
- * asleep in between: no task sleeps interruptibly while it makes another task.
+ * asleep in between, or slept while its events were opened: no task sleeps interruptibly while it
+ * makes another task.
  */
 #include "sample/session.h"
 

@@ -118,4 +118,47 @@ static inline void put_sample(const struct ps_session *session, uint64_t id, uin
 	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_SAMPLE, 0, words, 4));
 }
 
+/* The record of a task of the process, in the first ring. */
+static inline void put_fork(const struct ps_session *session, uint32_t tid, uint32_t creator,
+                            uint64_t time_ns)
+{
+	uint64_t process = UINT64_C(4711) << 32 | 4711;
+	uint64_t words[] = {process, (uint64_t)creator << 32 | tid, time_ns, process, time_ns,
+	                    0,       instance_of(session, 1)->id};
+
+	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_FORK, 0, words, 7));
+}
+
+/* A session whose threads, 4711 and 4712, were seen in this state. */
+static inline struct ps_session *started_in_state(const struct ps_session_options *options,
+                                                  char state)
+{
+	struct ps_session *session = NULL;
+	char stat[64];
+
+	make_process();
+	snprintf(stat, sizeof stat, "4711 (solver) %c 1 0 0 0 0 0 0 0\n", state);
+	fake_file("/proc/4711/task/4711/stat", stat);
+	snprintf(stat, sizeof stat, "4712 (a ) b) %c 1 0 0 0 0 0 0 0\n", state);
+	fake_file("/proc/4712/task/4712/stat", stat);
+	check_ok(start_with(&session, options));
+	return session;
+}
+
+static inline uint64_t opened_ns(const struct ps_session *session, pid_t tid)
+{
+	const struct ps__session_task *task = ps__session_find_task(session, tid);
+
+	ck_assert_ptr_nonnull(task);
+	return task->since_ns;
+}
+
+/* Reads the records; the number of those that are missed, and the first one. */
+static inline size_t missed_of(struct ps_session *session, pid_t *first)
+{
+	check_ok(ps_session_poll(session, 0));
+	*first = 0;
+	return ps_session_missed(session, first, 1);
+}
+
 #endif

@@ -15,39 +15,6 @@ static void show_thread(pid_t tid)
 	fake_file(path, "");
 }
 
-static void put_fork(const struct ps_session *session, uint32_t tid, uint32_t creator,
-                     uint64_t time_ns)
-{
-	uint64_t process = UINT64_C(4711) << 32 | 4711;
-	uint64_t words[] = {process, (uint64_t)creator << 32 | tid, time_ns, process, time_ns,
-	                    0,       instance_of(session, 1)->id};
-
-	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_FORK, 0, words, 7));
-}
-
-/* A session whose threads, 4711 and 4712, were seen in this state. */
-static struct ps_session *started_in_state(const struct ps_session_options *options, char state)
-{
-	struct ps_session *session = NULL;
-	char stat[64];
-
-	make_process();
-	snprintf(stat, sizeof stat, "4711 (solver) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4711/task/4711/stat", stat);
-	snprintf(stat, sizeof stat, "4712 (a ) b) %c 1 0 0 0 0 0 0 0\n", state);
-	fake_file("/proc/4712/task/4712/stat", stat);
-	check_ok(start_with(&session, options));
-	return session;
-}
-
-static uint64_t opened_ns(const struct ps_session *session, pid_t tid)
-{
-	const struct ps__session_task *task = ps__session_find_task(session, tid);
-
-	ck_assert_ptr_nonnull(task);
-	return task->since_ns;
-}
-
 /* Its FORK record has found no room: to open it would perhaps observe it twice. */
 START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
 {
@@ -65,45 +32,6 @@ START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
 	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
 	ck_assert_int_eq(missed, PROCESS + 2);
 	ps_session_destroy(session);
-}
-END_TEST
-
-static int (*fake_list)(const char *path, int (*visit)(const char *name, void *context),
-                        void *context);
-static unsigned legs;
-
-/* At each look there is another thread, which has ended when it is looked at. */
-static int list_relay(const char *path, int (*visit)(const char *name, void *context),
-                      void *context)
-{
-	int result = fake_list(path, visit, context);
-	char leg[16];
-
-	if (result < 0 || strcmp(path, "/proc/4711/task") != 0)
-		return result;
-	snprintf(leg, sizeof leg, "%u", 5000 + legs++);
-	return visit(leg, context);
-}
-
-/* The last of them may make one that is in no list: nobody may say that nothing is missed. */
-START_TEST(threads_that_end_before_they_can_be_opened_are_told)
-{
-	struct ps_session_options options = usual();
-	struct ps_session *session = NULL;
-	struct ps_attr *attr = new_attr("page-faults");
-	pid_t missed = 0;
-
-	make_process();
-	fake_list = ps__os.list;
-	check_ok(ps_session_create(&session, PROCESS, &options));
-	check_ok(ps_session_add(session, attr));
-	ps__os.list = list_relay;
-	check_fails(ps_session_start(session), PS_PARTIAL);
-	ps__os.list = fake_list;
-	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
-	ck_assert_int_eq(missed, 5000 + (pid_t)legs - 1);
-	ps_session_destroy(session);
-	ps_attr_destroy(attr);
 }
 END_TEST
 
@@ -201,14 +129,6 @@ START_TEST(heirs_of_a_thread_without_a_record_are_doubtful)
 	ps_session_destroy(session);
 }
 END_TEST
-
-/* Reads the records; the number of those that are missed, and the first one. */
-static size_t missed_of(struct ps_session *session, pid_t *first)
-{
-	check_ok(ps_session_poll(session, 0));
-	*first = 0;
-	return ps_session_missed(session, first, 1);
-}
 
 static void put_of_leader(const struct ps_session *session, uint32_t type, uint16_t misc,
                           const uint64_t *words, size_t count)
@@ -377,7 +297,6 @@ int main(void)
 	TCase *tests = scene_case(suite, "session_attach");
 
 	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
-	tcase_add_test(tests, threads_that_end_before_they_can_be_opened_are_told);
 	tcase_add_loop_test(tests, heirs_of_a_doubtful_thread_are_doubtful, 0, 3);
 	tcase_add_loop_test(tests, heirs_of_a_thread_without_a_record_are_doubtful, 0, 2);
 	tcase_add_loop_test(tests, a_second_record_takes_no_doubt_away, 0, 2);
