@@ -68,16 +68,18 @@ void tool_log_complain_missing(const struct tool_log *log)
 
 	if (missing)
 		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
-		              "them, or the file is damaged",
-		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are");
+		              "them, or the file %s",
+		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are",
+		              ps_log_end(log->reader) == PS_LOG_END_CUT ? "was cut off"
+		                                                        : "is damaged");
 	complain_ring(log, amounts.dropped);
 	if (blocks)
 		tool_complain("%zu block%s of '%s' can't be read, or not all of %s: the file is "
 		              "damaged. Use a whole copy",
 		              blocks, blocks == 1 ? "" : "s", path, blocks == 1 ? "it" : "them");
 	if (ps_log_end(log->reader) == PS_LOG_END_CUT)
-		tool_complain("the end of '%s' is missing: the file was cut. Use the whole file",
-		              path);
+		tool_complain(
+		    "the end of '%s' is missing: the file was cut off. Use the whole file", path);
 	else if (ps__log_may_lack_end(log->reader))
 		tool_complain("'%s' was not closed: its program goes on, or was killed, and its "
 		              "last records may be missing",

@@ -75,7 +75,7 @@ struct ps_log_value {
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; the file is not a log, was written on a machine of the other
- *       byte order or by a later version, or its header is damaged
+ *       byte order or by a later version, or its header is damaged or cut off
  *   PS_ESYS - the file can't be read
  *   PS_ECOUNT - no file descriptor is left; the reader keeps one
  *   PS_ENOMEM - out of memory

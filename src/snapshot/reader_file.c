@@ -16,6 +16,11 @@
 
 #define MOST_LOOKS 4 /* reads of a block before it counts as damaged */
 
+static int reader_fail_read(const struct ps_log_reader *reader)
+{
+	return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path, strerror(errno));
+}
+
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes)
 {
@@ -34,8 +39,7 @@ int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *t
 		if (got == 0)
 			break;
 		if (got < 0 && errno != EINTR)
-			return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
-			                strerror(errno));
+			return reader_fail_read(reader);
 		done += got > 0 ? (size_t)got : 0;
 	}
 	memset((char *)to + done, 0, size_bytes - done);
@@ -52,8 +56,7 @@ static int note_cut(const struct ps_log_reader *reader, size_t index, bool *is_c
 	struct stat status;
 
 	if (fstat(reader->fd, &status) < 0)
-		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
-		                strerror(errno));
+		return reader_fail_read(reader);
 	/* A writer on a full disk may shorten the file, but never by a block in use. */
 	*is_cut = (uint64_t)status.st_size < ps__log_block_offset(reader, index + 1) &&
 	          (uint64_t)status.st_size < reader->size_bytes;
@@ -81,7 +84,7 @@ int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry 
 
 static int fail_header(const struct ps_log_reader *reader, const char *what)
 {
-	return ps__fail(PS_EINVAL, "the log '%s' is damaged: %s", reader->path, what);
+	return ps__fail(PS_EINVAL, "the log '%s' %s", reader->path, what);
 }
 
 static int check_kind(const struct ps_log_reader *reader)
@@ -90,13 +93,15 @@ static int check_kind(const struct ps_log_reader *reader)
 
 	if (memcmp(header->magic, PS__LOG_MAGIC, sizeof header->magic) != 0)
 		return ps__fail(PS_EINVAL, "'%s' is no log of perfsage", reader->path);
+	if (reader->size_bytes < sizeof *header)
+		return fail_header(reader, "was cut off in its header: use the whole file");
 	if (header->byte_order == __builtin_bswap32(PS__LOG_BYTE_ORDER))
 		return ps__fail(PS_EINVAL,
 		                "the log '%s' was written on a machine of the other byte order: "
 		                "read it on such a machine",
 		                reader->path);
 	if (header->byte_order != PS__LOG_BYTE_ORDER)
-		return fail_header(reader, "no byte order is known that it has");
+		return fail_header(reader, "is damaged: no byte order is known that it has");
 	if (header->version != PS__LOG_VERSION)
 		return ps__fail(PS_EINVAL,
 		                "the log '%s' has version %u of the format, and this perfsage "
@@ -111,11 +116,13 @@ static int reader_check_sizes(const struct ps_log_reader *reader)
 
 	if (header->block_bytes == 0 || header->block_bytes % PS__LOG_ALIGNMENT ||
 	    header->block_bytes > PS__LOG_MOST_BLOCK)
-		return fail_header(reader, "its blocks have an impossible size");
+		return fail_header(reader, "is damaged: its blocks have an impossible size");
 	if (header->xml_bytes > PS__LOG_MOST_XML || header->first_block % PS__LOG_ALIGNMENT ||
 	    header->first_block < sizeof *header + header->xml_bytes ||
 	    header->first_block > PS__LOG_MOST_XML + 2 * PS__LOG_ALIGNMENT)
-		return fail_header(reader, "its topology has an impossible size");
+		return fail_header(reader, "is damaged: its topology has an impossible size");
+	if (reader->size_bytes < sizeof *header + header->xml_bytes)
+		return fail_header(reader, "was cut off in its topology: use the whole file");
 	return PS_OK;
 }
 
@@ -130,7 +137,8 @@ static int load_topology(struct ps_log_reader *reader, char *xml)
 	if (reader->header.check != ps__log_check(&reader->header,
 	                                          offsetof(struct ps__log_header, check),
 	                                          (const uint64_t *)xml, words))
-		return fail_header(reader, "its header or topology has another checksum");
+		return fail_header(reader,
+		                   "is damaged: its header or topology has another checksum");
 	snprintf(subject, sizeof subject, "the topology in the log '%.400s'", reader->path);
 	return ps__topology_load_text(&reader->topology, xml, reader->header.xml_bytes, subject);
 }
@@ -139,9 +147,12 @@ int ps__log_read_header(struct ps_log_reader *reader)
 {
 	struct stat status;
 
-	if (fstat(reader->fd, &status) == 0 && !S_ISREG(status.st_mode))
+	if (fstat(reader->fd, &status) < 0)
+		return reader_fail_read(reader);
+	if (!S_ISREG(status.st_mode))
 		return ps__fail(PS_EINVAL, "'%s' is no regular file, so it is no log",
 		                reader->path);
+	reader->size_bytes = (uint64_t)status.st_size;
 	int result = ps__log_read_at(reader, 0, &reader->header, sizeof reader->header);
 	if (result == PS_OK)
 		result = check_kind(reader);
@@ -301,6 +312,19 @@ static int read_entry(struct ps_log_reader *reader, size_t index, struct ps__log
 	return check_block(reader, index, block);
 }
 
+/* True if the file ends inside the block's header or description: the block was cut off, not
+ * damaged. reader_find_end notices the cut. */
+static bool is_block_cut(const struct ps_log_reader *reader, size_t index,
+                         const struct ps__log_block *block)
+{
+	uint64_t there = reader->size_bytes - ps__log_block_offset(reader, index);
+	bool is_part = there < reader->header.block_bytes && block->magic == PS__LOG_BLOCK_MAGIC;
+
+	return !is_behind_last(reader, index) &&
+	       (there < sizeof *block ||
+	        (is_part && there - sizeof *block < block->description_bytes));
+}
+
 static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t index)
 {
 	struct ps__log_block block;
@@ -310,6 +334,8 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	for (int look = 1;
 	     look < MOST_LOOKS && result == PS_EINVAL && reader->end != PS_LOG_END_CLOSED; look++)
 		result = read_entry(reader, index, &block);
+	if (result == PS_EINVAL && is_block_cut(reader, index, &block))
+		return PS_OK;
 	if (result == PS_EINVAL) {
 		reader->damaged++;
 		/* Behind the last block no record can be missing. */
@@ -402,16 +428,14 @@ int ps__log_list_blocks(struct ps_log_reader *reader)
 	size_t room = 0;
 	struct ps__log_close close;
 	struct stat status;
-	/* The end mark is read before the size, because only a closed file doesn't grow any
-	 * more. */
+	/* The end mark is read before the size, because only a closed file stops growing. */
 	int result = ps__log_read_at(reader, ps__log_close_offset(reader->header.xml_bytes), &close,
 	                             sizeof close);
 
 	if (result != PS_OK)
 		return result;
 	if (fstat(reader->fd, &status) < 0)
-		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
-		                strerror(errno));
+		return reader_fail_read(reader);
 	reader->size_bytes = (uint64_t)status.st_size;
 	reader->end = reader_find_end(reader, &close, reader->size_bytes);
 	for (size_t index = 0;
