@@ -334,7 +334,7 @@ int main(int argc, char **argv)
 	int requests = 400;
 
 	for (int index = 1; index < argc; index++) {
-		if (atoi(argv[index]) > 0)
+		if (strspn(argv[index], "0123456789") == strlen(argv[index]))
 			requests = atoi(argv[index]);
 		else
 			path = argv[index];
