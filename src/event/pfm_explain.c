@@ -25,12 +25,34 @@ struct owners {
 	struct ps__names pmus;
 };
 
+static bool pfm_explain_is(const char *name, const char *text, size_t length)
+{
+	return strncasecmp(name, text, length) == 0 && name[length] == '\0';
+}
+
+/* True if the event has the unit mask or modifier that follows its name. Otherwise the name may be
+ * a tracepoint's: probe:foo is not the event PROBE. */
+static bool pfm_explain_has_attribute(int index, int count, const char *behind)
+{
+	size_t length = *behind ? strcspn(behind + 1, ":.=") : 0;
+
+	for (int number = 0; number < count && length; number++) {
+		pfm_event_attr_info_t attribute = {.size = sizeof attribute};
+		if (pfm_get_event_attr_info(index, number, PFM_OS_PERF_EVENT_EXT, &attribute) ==
+		        PFM_SUCCESS &&
+		    pfm_explain_is(attribute.name, behind + 1, length))
+			return true;
+	}
+	return length == 0;
+}
+
 static bool pfm_explain_has_event(const pfm_pmu_info_t *pmu, const char *event, int length)
 {
 	for (int index = pmu->first_event; index >= 0; index = pfm_get_event_next(index)) {
 		pfm_event_info_t info = {.size = sizeof info};
 		if (pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS &&
-		    !strncasecmp(info.name, event, (size_t)length) && info.name[length] == '\0')
+		    pfm_explain_is(info.name, event, (size_t)length) &&
+		    pfm_explain_has_attribute(index, info.nattrs, event + length))
 			return true;
 	}
 	return false;

@@ -242,6 +242,9 @@ START_TEST(another_machines_event_is_told_from_an_unknown_one)
 	check_refused("INST_RETIRD:ANY_P", PS_ENOEVNT, "unknown event");
 	check_refused("INST_RETIRD", PS_ENOEVNT, "'skl::INST_RETIRED'");
 	check_refused("skl::INST_RETIRD", PS_ENOEVNT, "'skl::INST_RETIRED'");
+	/* "probe" is also the group of the tracepoints that perf probe makes. */
+	check_refused("PROBE:MISS", PS_ENOSUPP, "amd64_k8_revb");
+	check_refused("probe:main", PS_ENOEVNT, "unknown event 'probe:main'");
 #endif
 }
 END_TEST
