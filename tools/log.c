@@ -154,7 +154,7 @@ static int log_take_option(struct tool_log_options *options, int key, const char
 	case OPTION_OF:
 		return tool_names_add(&options->events, argument);
 	case OPTION_WORK:
-		return tool_names_add(&options->work, argument);
+		return tool_names_split(&options->work, "--work", argument);
 	case OPTION_BY:
 		return ps__by_find("--by", argument, &options->by, &options->by_level) == PS_OK
 		           ? 0

@@ -25,13 +25,16 @@ int tool_names_append(struct tool_names *names, const char *name)
 	return names_append(names, name, strlen(name));
 }
 
-int tool_names_split(struct tool_names *names, const char *list)
+int tool_names_split(struct tool_names *names, const char *option, const char *list)
 {
 	for (const char *at = list;; at++) {
-		size_t length = strcspn(at, ",");
-		if (length == 0)
-			return tool_complain("'%s': a name is missing", list), -1;
-		if (names_append(names, at, length) < 0)
+		at += strspn(at, TOOL_BLANKS);
+		size_t length = strcspn(at, ","), kept = length;
+		while (kept && strchr(TOOL_BLANKS, at[kept - 1]))
+			kept--;
+		if (kept == 0)
+			return tool_complain("%s: a name is missing in '%s'", option, list), -1;
+		if (names_append(names, at, kept) < 0)
 			return -1;
 		at += length;
 		if (!*at)

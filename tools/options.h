@@ -76,10 +76,11 @@ struct tool_names {
  * after a complaint if a name is empty, a group is malformed, or memory runs out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
-/* Adds one name unchanged. tool_names_split adds all names of a list in which every comma
- * separates. */
+/* Adds one name unchanged. */
 int tool_names_append(struct tool_names *names, const char *name);
-int tool_names_split(struct tool_names *names, const char *list);
+/* Adds all names of a list in which every comma separates; blanks around names are ignored. Returns
+ * -1 after a complaint that names the option. */
+int tool_names_split(struct tool_names *names, const char *option, const char *list);
 /* True if the name contains '*', '?' or '['. */
 bool tool_name_is_pattern(const char *name);
 void tool_names_clear(struct tool_names *names);

@@ -199,7 +199,7 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case 'e':
 		return tool_names_add(&options->events, argument);
 	case 'M':
-		return tool_names_split(&options->metrics, argument);
+		return tool_names_split(&options->metrics, "-M", argument);
 	case 'p':
 		return options_split(options, "--pid", argument, options_append_pid);
 	case 'I':
