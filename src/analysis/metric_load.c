@@ -7,9 +7,11 @@
 #include "base/vector.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +68,38 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
+/* Waits until a pipe has input or has no writer any more. False on an error. */
+static bool load_wait(int fd)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
+	return ps__os.poll(&pollfd, 1, -1) >= 0 || errno == EINTR;
+}
+
+/* Fills text up to the end of the file or to size_bytes. Returns the length, or -errno. */
+static ssize_t load_fill(int fd, char *text, size_t size_bytes)
+{
+	size_t length = 0;
+
+	while (length < size_bytes) {
+		ssize_t got = ps__os_read_retried(fd, text + length, size_bytes - length);
+		if (got < 0 && errno == EAGAIN && load_wait(fd))
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		length += (size_t)got;
+	}
+	return (ssize_t)length;
+}
+
 /* Reads a file that is open. The caller frees *text, also after a failure. A pipe can be read only
  * once: so if the usual room is too small, reads the rest into a larger copy. */
 static ssize_t load_read_on(int fd, char **text)
 {
 	char *usual = *text;
-	ssize_t length = ps__os_read_whole(fd, usual, USUAL_BYTES);
+	ssize_t length = load_fill(fd, usual, USUAL_BYTES);
 
 	if (length < (ssize_t)USUAL_BYTES)
 		return length;
@@ -81,7 +109,7 @@ static ssize_t load_read_on(int fd, char **text)
 	ps__os_free(usual);
 	if (!*text)
 		return -ENOMEM;
-	length = ps__os_read_whole(fd, *text + USUAL_BYTES, MOST_BYTES + 1 - USUAL_BYTES);
+	length = load_fill(fd, *text + USUAL_BYTES, MOST_BYTES + 1 - USUAL_BYTES);
 	if (length < 0)
 		return length;
 	return length == (ssize_t)(MOST_BYTES + 1 - USUAL_BYTES) ? -EFBIG
@@ -92,7 +120,7 @@ static ssize_t load_read_on(int fd, char **text)
 static ssize_t load_read_text(const char *path, char **text)
 {
 	*text = ps__os_calloc(USUAL_BYTES, 1);
-	/* O_NONBLOCK: a named pipe without a writer is then empty. */
+	/* O_NONBLOCK: a named pipe without a writer is then empty, and open doesn't wait. */
 	int fd = *text ? ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
 		return *text ? -errno : -ENOMEM;
