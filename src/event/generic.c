@@ -69,8 +69,6 @@ static void generic_fill(struct ps__event *event, uint32_t type, uint64_t config
 	event->attr.config = config;
 	event->klass = type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE : PS__EVENT_CLASS_CORE;
 	event->scope = PS_SCOPE_THREAD;
-	if (ps__event_is_clock(&event->attr))
-		snprintf(event->unit, sizeof event->unit, "ns");
 }
 
 /* True for a raw code such as r1a8: the core PMU's own code in at most 16 hexadecimal digits. */

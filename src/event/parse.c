@@ -84,6 +84,9 @@ static int parse_build(struct ps__event *event, const char *name)
 	struct ps__lookup lookup = {.name = name, .rest = ""};
 
 	int code = parse_find(event, &lookup);
+	/* Under any name: libpfm4 has no units, and software/config=1/ is a clock, too. */
+	if (!code && ps__event_is_clock(&event->attr))
+		strcpy(event->unit, "ns");
 	if (!code && event->klass == PS__EVENT_CLASS_CORE)
 		code = ps__hybrid_expand(event, &lookup);
 	if (code)

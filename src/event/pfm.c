@@ -150,12 +150,6 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	event->scope = PS_SCOPE_THREAD;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
-		/* libpfm4 has no units. The clocks have the unit that they have
-		 * under the kernel's own names. */
-		if (event->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
-			strcpy(event->unit, "ns");
-		event->klass = PS__EVENT_CLASS_SOFTWARE;
-		return PS_OK;
 	case PERF_TYPE_TRACEPOINT:
 	case PERF_TYPE_BREAKPOINT:
 		event->klass = PS__EVENT_CLASS_SOFTWARE;

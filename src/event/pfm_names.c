@@ -13,6 +13,19 @@ static enum ps_scope pfm_names_scope_of(const pfm_pmu_info_t *pmu)
 	return pmu->type == PFM_PMU_TYPE_UNCORE ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
 }
 
+/* libpfm4 has no units. */
+static const char *pfm_names_unit_of(const pfm_pmu_info_t *pmu, const char *name)
+{
+	struct perf_event_attr attr = {.size = sizeof attr};
+	pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding, .cpu = -1};
+	bool is_clock = pmu->type == PFM_PMU_TYPE_OS_GENERIC &&
+	                pfm_get_os_event_encoding(name, PFM_PLM3, PFM_OS_PERF_EVENT_EXT,
+	                                          &encoding) == PFM_SUCCESS &&
+	                ps__event_is_clock(&attr);
+
+	return is_clock ? "ns" : "";
+}
+
 static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visit,
                                 void *context)
 {
@@ -26,7 +39,7 @@ static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_v
 	                             .name = name,
 	                             .pmu = pmu->name,
 	                             .description = event.desc ? event.desc : "",
-	                             .unit = "",
+	                             .unit = pfm_names_unit_of(pmu, name),
 	                             .scope = pfm_names_scope_of(pmu)};
 	return visit(&info, context);
 }

@@ -170,12 +170,26 @@ START_TEST(a_shortage_is_not_taken_for_the_end_of_the_list)
 }
 END_TEST
 
+START_TEST(a_clock_is_in_nanoseconds_under_any_name)
+{
+	use_machine("zen");
+	struct ps__event clock = parsed("software/config=1/"),
+			 faults = parsed("software/config=2/");
+
+	ck_assert_str_eq(clock.unit, "ns");
+	ck_assert_str_eq(faults.unit, "");
+	ps__event_clear(&clock);
+	ps__event_clear(&faults);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("known");
 	TCase *tests = tcase_create("names");
 
 	tcase_add_checked_fixture(tests, fake_install, fake_remove);
+	tcase_add_test(tests, a_clock_is_in_nanoseconds_under_any_name);
 	tcase_add_test(tests, each_kind_of_name_is_listed_with_what_is_known_of_it);
 	tcase_add_test(tests, every_listed_name_parses_with_the_listed_scope);
 	tcase_add_test(tests, terms_that_the_user_must_give_are_shown);

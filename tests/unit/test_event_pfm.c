@@ -337,6 +337,24 @@ START_TEST(its_names_are_listed_and_may_be_looked_up_meanwhile)
 }
 END_TEST
 
+static int check_clock(const struct ps_event_info *info, void *context)
+{
+	if (strcmp(info->name, "perf::TASK-CLOCK") != 0)
+		return 0;
+	ck_assert_str_eq(info->unit, "ns");
+	*(bool *)context = true;
+	return 1;
+}
+
+START_TEST(the_list_has_the_unit_of_a_clock)
+{
+	bool is_found = false;
+
+	ps_event_for_each(check_clock, &is_found);
+	ck_assert(is_found);
+}
+END_TEST
+
 static int stop_at_perf(const struct ps_event_info *info, void *context)
 {
 	(void)context;
@@ -388,6 +406,7 @@ int main(void)
 	tcase_add_test(tests, an_uncore_pmu_without_a_driver_is_not_the_cores);
 	tcase_add_test(tests, libpfm4_may_be_taken_down_by_others);
 	tcase_add_test(tests, its_names_are_listed_and_may_be_looked_up_meanwhile);
+	tcase_add_test(tests, the_list_has_the_unit_of_a_clock);
 	tcase_add_test(tests, several_threads_look_names_up);
 	/* libpfm4 looks once in a process which PMUs it may have. */
 	setenv("CK_FORK", "yes", 1);
