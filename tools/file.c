@@ -318,3 +318,10 @@ char *tool_file_path(const char *folder, const char *name)
 	snprintf(path, bytes, "%s/%s", folder, name);
 	return path;
 }
+
+bool tool_file_has_suffix(const char *name, const char *suffix)
+{
+	size_t length = name ? strlen(name) : 0, end = strlen(suffix);
+
+	return length > end && strcmp(name + length - end, suffix) == 0;
+}

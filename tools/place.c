@@ -21,7 +21,9 @@ enum {
 
 static const struct tool_option options_of_place[] = {
     {'o', "output", "FILE",
-     "write there, not to stderr; - is stdout. In the name\n%r for the MPI rank, %h for the host"},
+     "write there, not to stderr; - is stdout. A name that ends in\n.json gets JSON. In the name "
+     "%r "
+     "for the MPI rank, %h for\nthe host"},
     {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},
@@ -128,6 +130,7 @@ static int place_parse(struct place_options *options, struct place_run *run, int
 		*status = TOOL_OK;
 	if (key != TOOL_OPTIONS_END)
 		return 0;
+	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	if (optind >= argc)
 		return tool_complain("a COMMAND to run is needed. See perfsage place --help"), 0;
 	run->command = &argv[optind];

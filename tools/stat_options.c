@@ -293,6 +293,17 @@ static int options_take_option(struct stat_options *options, int key, const char
 	}
 }
 
+/* The name of the output chooses the format if no option does. */
+static void options_choose_format(struct stat_options *options)
+{
+	if (options->format != PS_FORMAT_TEXT)
+		return;
+	if (tool_file_has_suffix(options->output, ".json"))
+		options->format = PS_FORMAT_JSON;
+	else if (tool_file_has_suffix(options->output, ".csv"))
+		options->format = PS_FORMAT_CSV;
+}
+
 int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status)
 {
 	const char *argument = NULL;
@@ -310,6 +321,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 	if (key != TOOL_OPTIONS_END)
 		return 1;
 	options->command = optind < argc ? argv + optind : NULL;
+	options_choose_format(options);
 	const char *conflict = stat_options_find_conflict(options);
 	if (conflict)
 		tool_complain("%s", conflict);

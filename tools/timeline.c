@@ -30,7 +30,9 @@ static const struct tool_option options_of_timeline[] = {
     {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
     {'o', "output", "FILE",
      "write there, not to stderr; - is stdout. A name that ends in\n" TRACE_END
-     " gets the trace, as --trace. In\nthe name %r for the MPI rank, %h for the host"},
+     " gets the trace, as --trace; one in\n.json gets JSON. In the name %r for the MPI rank, %h "
+     "for\n"
+     "the host"},
     {OPTION_TRACE, "trace", "FILE",
      "a trace that Perfetto's viewer opens (https://ui.perfetto.dev);\n"
      "- is stdout"},
@@ -59,15 +61,11 @@ static const struct tool_usage usage = {
 
 static int take_output(struct timeline_options *options, const char *name)
 {
-	size_t length, end = strlen(TRACE_END);
 	char *file = NULL;
 
 	if (tool_file_take_name(&file, "--output", name) < 0)
 		return -1;
-	length = strlen(file);
-	char **place = length > end && strcmp(file + length - end, TRACE_END) == 0
-	                   ? &options->trace
-	                   : &options->output;
+	char **place = tool_file_has_suffix(file, TRACE_END) ? &options->trace : &options->output;
 	ps__os_free(*place);
 	*place = file;
 	return 0;
@@ -126,6 +124,7 @@ static int timeline_parse(struct timeline_options *options, int argc, char **arg
 		*status = TOOL_OK;
 	if (key != TOOL_OPTIONS_END)
 		return 0;
+	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	options->command = optind < argc ? argv + optind : NULL;
 	if (!options->command && !options->pid)
 		return tool_complain("there is no command and no -p PID: see --help"), 0;
