@@ -24,5 +24,7 @@ int tool_list_metrics(const char *word, bool is_json);
 bool tool_find_installed(const char *folder, const char *name, char *path, size_t size_bytes);
 /* Gives the folder of the command itself. Returns false if it is unknown. */
 bool tool_find_own_folder(char *path, size_t size_bytes);
+/* Lets advice about capabilities name the command's own file, which opens the events. */
+void tool_advise_itself(void);
 
 #endif

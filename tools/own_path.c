@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the command's own folder, and files that were installed with it. */
+#include "base/proc_status.h"
 #include "tools/metrics.h"
 
 #include <limits.h>
@@ -14,6 +15,15 @@ static const char *own_behind_prefix(const char *folder)
 	size_t length = strlen(PS_PREFIX);
 
 	return strncmp(folder, PS_PREFIX, length) == 0 ? folder + length : NULL;
+}
+
+void tool_advise_itself(void)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	ps__proc_name_program(path);
 }
 
 bool tool_find_own_folder(char *path, size_t size_bytes)

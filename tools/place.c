@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "tools/command.h"
 #include "tools/file.h"
+#include "tools/metrics.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
 
@@ -159,8 +160,10 @@ int tool_place(int argc, char **argv)
 	struct place_run run = {.memory_mib = TOOL_SLICES_MEMORY_MIB};
 	int status;
 
-	if (place_parse(&options, &run, argc, argv, &status))
+	if (place_parse(&options, &run, argc, argv, &status)) {
+		tool_advise_itself();
 		status = place_watch(&run, &options);
+	}
 	ps__os_free(options.output);
 	return status;
 }

@@ -3,6 +3,7 @@
  * counts on the tree. */
 #include "base/os.h"
 #include "tools/command.h"
+#include "tools/metrics.h"
 #include "tools/stat_run.h"
 #include "tools/stat_show.h"
 #include "tools/stat_tasks.h"
@@ -337,6 +338,9 @@ int tool_stat(int argc, char **argv)
 
 	if (stat_options_parse(&session.options, argc, argv, &status) != 0)
 		goto clear_options;
+	/* With --regions the processes open the events themselves. */
+	if (!session.options.shows_regions)
+		tool_advise_itself();
 	if (stat_metrics_resolve(&session.options) == 0)
 		session.model = stat_events_create(&session.options);
 	status = session.model ? stat_prepare_and_run(&session) : TOOL_FAILED;

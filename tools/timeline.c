@@ -5,6 +5,7 @@
 
 #include "base/os.h"
 #include "tools/command.h"
+#include "tools/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,7 @@ int tool_timeline(int argc, char **argv)
 
 	if (timeline_parse(&timeline.options, argc, argv, &status)) {
 		status = TOOL_FAILED;
+		tool_advise_itself();
 		if (tool_slices_create(&timeline.slices, timeline.options.events.count) == PS_OK)
 			status = timeline_run_session(&timeline);
 		else

@@ -2,7 +2,6 @@
 /* Explains why the kernel refused bpf(2), and says what to do. */
 #include "backend/bpf.h"
 #include "backend/perf.h"
-#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -15,8 +14,6 @@
 #define NAMESPACE "/proc/self/ns/pid"
 /* The kernel's PID_NS_INIT_INO: inode number of the first PID namespace's file. */
 #define FIRST_NAMESPACE 0xEFFFFFFCu
-
-#define ADVICE "run as root, or as root: " PS__ADVICE_BPF
 
 /* True if the process has the capabilities that bpf(2) needs: since Linux 5.8, or before. */
 static bool is_capable(void)
@@ -39,8 +36,9 @@ static int bpf_explain_denied(const char *what, int error)
 	if (!is_capable())
 		return ps__fail(
 		    PS_EPERM,
-		    "attribution by BPF needs CAP_BPF and CAP_PERFMON (%s for %s): " ADVICE,
-		    strerror(error), what);
+		    "attribution by BPF needs CAP_BPF and CAP_PERFMON (%s for %s): run as root, "
+		    "or as root: %s",
+		    strerror(error), what, ps__proc_advise_capability(true));
 	if (ps__perf_has_seccomp_filter())
 		return ps__fail(
 		    PS_EPERM,

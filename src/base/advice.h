@@ -10,8 +10,9 @@
 #define PS__MLOCK_FILE    "/proc/sys/kernel/perf_event_mlock_kb"
 
 #define PS__ADVICE_LEVEL      "sysctl kernel.perf_event_paranoid=%ld" /* as root */
-#define PS__ADVICE_CAPABILITY "setcap cap_perfmon+ep PROGRAM"         /* as root */
-#define PS__ADVICE_BPF        "setcap cap_bpf,cap_perfmon+ep PROGRAM" /* as root */
+#define PS__ADVICE_PROGRAM    "PROGRAM" /* the program that opens the events */
+#define PS__ADVICE_CAPABILITY "setcap cap_perfmon+ep " PS__ADVICE_PROGRAM         /* as root */
+#define PS__ADVICE_BPF        "setcap cap_bpf,cap_perfmon+ep " PS__ADVICE_PROGRAM /* as root */
 /* Format of a command that sets a sysctl at each boot, as root. Arguments: the sysctl's name, its
  * value, its name again. */
 #define PS__ADVICE_LASTING       "echo 'kernel.%s = %ld' > /etc/sysctl.d/99-%s.conf"

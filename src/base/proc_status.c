@@ -85,11 +85,39 @@ bool ps__proc_is_in_user_namespace(char *map, size_t size_bytes)
 	       (inside != 0 || outside != 0 || count != UINT32_MAX);
 }
 
+#define ADVICE_BYTES 512
+
+static char advice_capability[ADVICE_BYTES] = PS__ADVICE_CAPABILITY;
+static char advice_bpf[ADVICE_BYTES] = PS__ADVICE_BPF;
+
+const char *ps__proc_advise_capability(bool needs_bpf)
+{
+	return needs_bpf ? advice_bpf : advice_capability;
+}
+
+static void proc_advise(char advice[ADVICE_BYTES], const char *general, const char *file)
+{
+	size_t length = strlen(general) - strlen(PS__ADVICE_PROGRAM);
+
+	snprintf(advice, ADVICE_BYTES, "%.*s%s", (int)length, general, file);
+}
+
+void ps__proc_name_program(const char *file)
+{
+	size_t length = strspn(file, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                             "0123456789/._+-");
+
+	if (length == 0 || file[length] || length > ADVICE_BYTES / 2)
+		return;
+	proc_advise(advice_capability, PS__ADVICE_CAPABILITY, file);
+	proc_advise(advice_bpf, PS__ADVICE_BPF, file);
+}
+
 struct ps__privilege ps__proc_privilege(void)
 {
 	if (ps__proc_is_in_user_namespace(NULL, 0))
 		return (struct ps__privilege){"capabilities in a user namespace don't count",
 		                              "root of the host", "run without a user namespace"};
 	return (struct ps__privilege){"the process lacks CAP_PERFMON", "root",
-	                              PS__ADVICE_CAPABILITY};
+	                              ps__proc_advise_capability(false)};
 }

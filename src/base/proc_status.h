@@ -34,6 +34,13 @@ struct ps__privilege {
 };
 struct ps__privilege ps__proc_privilege(void);
 
+/* Returns PS__ADVICE_CAPABILITY, or PS__ADVICE_BPF. If ps__proc_name_program was called, the file
+ * is in place of PROGRAM. */
+const char *ps__proc_advise_capability(bool needs_bpf);
+/* Names the program that needs the capabilities. The perfsage command calls this before it starts
+ * threads. Ignores a file whose name a shell would not take as one plain word. */
+void ps__proc_name_program(const char *file);
+
 #define PS__CAP_SYS_ADMIN 21 /* kernels before 5.8 have no PERFMON and ask for this */
 #define PS__CAP_PERFMON   38
 #define PS__CAP_BPF       39

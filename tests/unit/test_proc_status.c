@@ -64,6 +64,20 @@ START_TEST(capabilities_are_bits)
 }
 END_TEST
 
+START_TEST(advice_names_the_program_once_it_is_known)
+{
+	ck_assert_str_eq(ps__proc_advise_capability(false), "setcap cap_perfmon+ep PROGRAM");
+	ps__proc_name_program("/opt/perf sage/bin/perfsage");
+	ps__proc_name_program("");
+	ck_assert_str_eq(ps__proc_advise_capability(true), "setcap cap_bpf,cap_perfmon+ep PROGRAM");
+	ps__proc_name_program("/opt/bin/perfsage");
+	ck_assert_str_eq(ps__proc_advise_capability(false),
+	                 "setcap cap_perfmon+ep /opt/bin/perfsage");
+	ck_assert_str_eq(ps__proc_advise_capability(true),
+	                 "setcap cap_bpf,cap_perfmon+ep /opt/bin/perfsage");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("proc_status");
@@ -73,5 +87,6 @@ int main(void)
 	tcase_add_test(tests, a_number_is_that_of_its_whole_name);
 	tcase_add_test(tests, a_text_goes_to_the_end_of_its_line_if_it_fits);
 	tcase_add_test(tests, capabilities_are_bits);
+	tcase_add_test(tests, advice_names_the_program_once_it_is_known);
 	return scene_run(suite);
 }
