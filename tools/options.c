@@ -5,6 +5,7 @@
 #include "base/distance.h"
 #include "tools/terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <perfsage/error.h>
@@ -279,4 +280,15 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 	}
 	*out = number;
 	return 0;
+}
+
+int tool_parse_pid(const char *text, long long *out)
+{
+	if (isalpha((unsigned char)text[0])) {
+		tool_complain("--pid takes the numbers of processes, not '%s': pgrep %s prints "
+		              "them",
+		              text, text);
+		return -1;
+	}
+	return tool_parse_number("--pid", text, 1, 1 << 22, out);
 }

@@ -48,6 +48,10 @@ void tool_print_text(const char *lead, size_t column, const char *text, FILE *st
 /* True if a word at this distance from an existing one is probably a typing error. */
 bool tool_is_near(const char *word, size_t distance);
 
+/* Reads the number of a process. Returns -1 after a complaint. If the text is a name, the complaint
+ * tells how to get the numbers of the processes with this name. */
+int tool_parse_pid(const char *text, long long *out);
+
 /* Reads a whole number from least to most. Returns -1 after a complaint that names the option. */
 int tool_parse_number(const char *option, const char *text, long long least, long long most,
                       long long *out);

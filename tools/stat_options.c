@@ -26,7 +26,7 @@ static int options_append_pid(struct stat_options *options, const char *text)
 		return tool_complain("--pid: the list of processes is empty: did pgrep or pidof "
 		                     "find none?"),
 		       -1;
-	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
+	if (tool_parse_pid(text, &pid) < 0)
 		return -1;
 	if (!PS__VECTOR_GROW(&options->target.pids, options->target.pid_count,
 	                     &options->target.pid_room))

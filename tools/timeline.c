@@ -78,7 +78,7 @@ static int timeline_take_option(struct timeline_options *options, int key, const
 	case 'e':
 		return tool_names_add(&options->events, argument);
 	case 'p':
-		return tool_parse_number("--pid", argument, 1, 1 << 22, &options->pid);
+		return tool_parse_pid(argument, &options->pid);
 	case 'o':
 		return take_output(options, argument);
 	case OPTION_TRACE:
