@@ -133,14 +133,16 @@ static void give_waiting(struct ps_eventset *set, size_t group, uint64_t waited_
 	ps__set_activate(set, slot);
 }
 
-/* True if the task may have been on the slot's CPU in this interval. Only a switch ring tells where
- * a task was without counting. */
+/* True if a switch ring tells on which CPUs the task was. Otherwise only counts tell it. */
+static bool is_route_known(const struct ps_eventset *set)
+{
+	return set->counters.target.kind != PS__TARGET_PROCESS && set->attribution.switches.fd >= 0;
+}
+
+/* True if the task may have been on the slot's CPU in this interval. */
 static bool may_have_been(const struct ps_eventset *set, const struct ps__slot *slot)
 {
-	bool is_followed =
-	    set->counters.target.kind != PS__TARGET_PROCESS && set->attribution.switches.fd >= 0;
-
-	return slot->interval.is_assigned || (slot->has_counts && !is_followed);
+	return slot->interval.is_assigned || (slot->has_counts && !is_route_known(set));
 }
 
 /* Assigns a group's waiting time: enabled time in which the group was on no CPU's hardware, though
@@ -263,6 +265,41 @@ static void label_turns(struct ps_eventset *set)
 	}
 }
 
+/* If a group has waited since the counts began, the wait may have been on any CPU. So where the
+ * group's count shows as complete, its enabled time grows by 1 ns. */
+static void doubt_complete(struct ps_eventset *set, size_t group)
+{
+	bool has_waited = false;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		has_waited |= slot->counts[2 * group] > slot->counts[2 * group + 1];
+	}
+	for (size_t index = 0; has_waited && index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		if (slot->has_counts && can_count(slot, group) &&
+		    slot->counts[2 * group] == slot->counts[2 * group + 1])
+			slot->counts[2 * group]++;
+	}
+}
+
+/* Marks estimates, in a set whose groups have waited since ps_start. */
+static void mark_waits(struct ps_eventset *set, struct ps__slot *here)
+{
+	bool is_known = set->counters.backend->residency_ns || is_route_known(set);
+
+	/* Each reading has a part here. */
+	if (!is_known && !here->has_counts) {
+		ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
+		ps__set_activate(set, here);
+	}
+	for (size_t group = 0; !is_known && group < set->recorder.recording->groups; group++) {
+		if (set->counters.backend->is_hardware[group])
+			doubt_complete(set, group);
+	}
+	label_turns(set);
+}
+
 static void end_slot(const struct ps_eventset *set, struct ps__slot *slot)
 {
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
@@ -303,5 +340,5 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__set_end_settling(set);
 	if (__builtin_expect(set->attribution.per_cpu.has_waited, 0))
-		label_turns(set);
+		mark_waits(set, here);
 }

@@ -239,6 +239,34 @@ START_TEST(a_part_of_a_group_that_waited_is_no_count_however_short_it_ran)
 }
 END_TEST
 
+/* The wait was told to be on the first thread's CPU, and may have been on any. */
+START_TEST(a_part_of_a_process_that_waited_before_is_no_count)
+{
+	struct ps_eventset *set = started_process();
+
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_task(500, "solver", 3);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(3, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0, 1);
+	fake_set_waiting(FIRST, false);
+	fake_task(500, "solver", 2);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).status, PS_STATUS_SCALED);
+	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).attribution, PS_ATTRIBUTION_MIXED);
+	check_ok(ps_reset(set));
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(2, IN_FIRST, 0), PS_STATUS_COUNTED, MS, MS);
+	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* It is read first, so the first read(2) of a reading is its. */
 START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing)
 {
@@ -350,6 +378,7 @@ int main(void)
 	tcase_add_test(tests, a_process_whose_group_never_ran_is_not_counted_as_0);
 	tcase_add_test(tests, a_process_whose_group_never_ran_waits_anew_after_a_reset);
 	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
+	tcase_add_test(tests, a_part_of_a_process_that_waited_before_is_no_count);
 	tcase_add_test(tests, a_part_of_a_group_that_waited_is_no_count_however_short_it_ran);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
