@@ -302,6 +302,19 @@ int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
 	return result;
 }
 
+/* Gives the leader a name that says what it is for: users see it in errors, and "dummy" is no event
+ * of theirs. */
+static int name_leader(struct ps__event *leader)
+{
+	char *name = ps__os_strdup("the records of tasks");
+
+	if (!name)
+		return ps__fail_memory("the events of a session");
+	ps__os_free(leader->name);
+	leader->name = name;
+	return PS_OK;
+}
+
 /*
  * Adds the leader, a dummy event that writes the records of tasks. It is opened for a thread before
  * all other events: so a task that inherits one of them has a record, and no task is sampled twice.
@@ -320,7 +333,9 @@ static int add_leader(struct ps_session *session)
 	words->comm_exec = 1;
 	words->mmap = words->mmap2 = !!(flags & PS_SESSION_MAPPINGS);
 	words->context_switch = !!(flags & PS_SESSION_SWITCHES);
-	result = session_adopt(session, dummy);
+	result = name_leader(&dummy->event);
+	if (result == PS_OK)
+		result = session_adopt(session, dummy);
 	if (result != PS_OK)
 		ps_attr_destroy(dummy);
 	return result;

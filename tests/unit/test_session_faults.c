@@ -29,6 +29,21 @@ START_TEST(the_processs_limit_is_told_from_the_systems)
 }
 END_TEST
 
+/* The first event that is opened is the session's own. */
+START_TEST(a_refusal_names_no_event_that_the_user_doesnt_know)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = NULL;
+
+	make_process();
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EACCES);
+	check_fails(start_with(&session, &options), PS_EPERM);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	check_detail("'the records of tasks': ");
+	ps_session_destroy(session);
+}
+END_TEST
+
 /* _i: PS_SESSION_REFUSE, PS_SESSION_CLOSE. */
 START_TEST(whatever_fails_nothing_is_left)
 {
@@ -323,6 +338,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "session_faults");
 
 	tcase_add_test(tests, the_processs_limit_is_told_from_the_systems);
+	tcase_add_test(tests, a_refusal_names_no_event_that_the_user_doesnt_know);
 	tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 2);
 	tcase_add_test(tests, a_failed_start_can_be_repeated);
 	tcase_add_test(tests, events_can_be_added_after_a_failed_start);
