@@ -273,7 +273,9 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 
 	errno = 0;
 	long long number = strtoll(text, &end, 10);
-	if (end == text || *end || errno || number < least || number > most) {
+	/* strtoll also takes blanks and '+' in front, which the collector refuses. */
+	bool is_padded = isspace((unsigned char)text[0]) || text[0] == '+';
+	if (is_padded || end == text || *end || errno || number < least || number > most) {
 		tool_complain("%s takes a whole number from %lld to %lld, not '%s'", option, least,
 		              most, text);
 		return -1;
