@@ -319,13 +319,18 @@ static int convert_allocate(struct convert *convert)
 
 static void complain_left_out(const struct convert *convert)
 {
-	if (convert->without)
-		tool_complain("not in the trace: %" PRIu64 " records without such points",
-		              convert->without);
-	if (convert->overlapping)
+	const struct tool_log_options *options = &convert->log->options;
+	bool is_chosen = options->from.name || options->to.name;
+	uint64_t without = convert->without, overlapping = convert->overlapping;
+
+	if (without)
+		tool_complain("not in the trace: %" PRIu64 " record%s %s", without,
+		              without == 1 ? "" : "s",
+		              is_chosen ? "without this interval" : "for which no point was taken");
+	if (overlapping)
 		tool_complain("not in the trace: %" PRIu64
-		              " intervals that begin before the one before them has ended",
-		              convert->overlapping);
+		              " record%s that would begin before the previous one has ended",
+		              overlapping, overlapping == 1 ? "" : "s");
 }
 
 /* Puts all records into the trace. If all records are lost, this is a failure, because an empty
