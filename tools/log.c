@@ -134,6 +134,14 @@ static int check_option(const struct action *action, int key)
 	return 0;
 }
 
+static int log_take_format(struct tool_log_options *options, enum tool_log_format format)
+{
+	if (options->format != TOOL_LOG_TEXT && options->format != format)
+		return tool_complain("--json and --csv exclude each other"), -1;
+	options->format = format;
+	return 0;
+}
+
 static int log_take_option(struct tool_log_options *options, int key, const char *argument)
 {
 	switch (key) {
@@ -175,8 +183,7 @@ static int log_take_option(struct tool_log_options *options, int key, const char
 		options->is_non_negative = true;
 		return 0;
 	default:
-		options->format = key == OPTION_JSON ? TOOL_LOG_JSON : TOOL_LOG_CSV;
-		return 0;
+		return log_take_format(options, key == OPTION_JSON ? TOOL_LOG_JSON : TOOL_LOG_CSV);
 	}
 }
 
