@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -323,5 +324,5 @@ bool tool_file_has_suffix(const char *name, const char *suffix)
 {
 	size_t length = name ? strlen(name) : 0, end = strlen(suffix);
 
-	return length > end && strcmp(name + length - end, suffix) == 0;
+	return length > end && strcasecmp(name + length - end, suffix) == 0;
 }

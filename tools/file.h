@@ -60,7 +60,8 @@ char *tool_file_path(const char *folder, const char *name);
  * caller frees with ps__os_free. On failure sets it to NULL and returns -1 after a complaint. */
 int tool_file_take_name(char **file, const char *option, const char *pattern);
 
-/* True if a file's name ends in a suffix such as ".json". NULL: there is no file. */
+/* True if a file's name ends in a suffix such as ".json", in letters of any case. NULL: there is no
+ * file. */
 bool tool_file_has_suffix(const char *name, const char *suffix);
 
 /* file.c: an output file. */
