@@ -71,8 +71,7 @@ struct ps__session_task {
 	uint64_t first_fork_ns;
 	unsigned listing; /* the latest list that had it, or that was read before it was found */
 	pid_t creator;    /* from its FORK record; 0: none was seen */
-	/* SEEN: its making has ended, so its FORK record is in a ring, if its creator was observed
-	 */
+	/* SEEN: its FORK record would be in a ring, if its creator was observed */
 	bool is_made;
 	bool is_opened; /* the events were opened for it; stays true if `known` changes */
 	/* It may lack events or have them twice, and so may all tasks that it makes */

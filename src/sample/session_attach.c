@@ -182,13 +182,14 @@ static bool settle_opened(struct ps_session *session)
 	return waits;
 }
 
-/* Finds the threads whose making has ended, because they have run since. */
+/* Finds the threads whose FORK record would be in a ring, if their creator was observed: they have
+ * run since they were made, or were made before the first event was opened. */
 static void note_made(struct ps_session *session)
 {
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
 		if (task->known == PS__KNOWN_SEEN && !task->is_made)
-			task->is_made = is_at_rest(task->tid);
+			task->is_made = session->lists.instance_count == 0 || is_at_rest(task->tid);
 	}
 }
 
@@ -201,11 +202,11 @@ static void doubt_seen(struct ps_session *session)
 }
 
 /* Opens the events for threads that have no FORK record, while they sleep. A thread that was seen
- * MAKING_NS ago isn't waited for: it may run all the time. is_first: no event is open yet, so no
- * thread inherits. */
-static int open_seen(struct ps_session *session, bool is_first)
+ * MAKING_NS ago isn't waited for: it may run all the time. In the last round no thread is. */
+static int open_seen(struct ps_session *session)
 {
 	uint64_t now_ns = ps__os_now_ns();
+	bool is_last = session->lists.rounds_left == 0;
 	int result = PS_OK;
 
 	for (size_t i = 0; result == PS_OK && i < session->lists.task_count; i++) {
@@ -213,7 +214,7 @@ static int open_seen(struct ps_session *session, bool is_first)
 		if (task->known != PS__KNOWN_SEEN)
 			continue;
 		if (now_ns - task->since_ns >= MAKING_NS ||
-		    ((is_first || task->is_made) && is_at_rest(task->tid)))
+		    (task->is_made && (is_last || is_at_rest(task->tid))))
 			result = open_task(session, i);
 	}
 	return result;
@@ -237,7 +238,7 @@ static int attach_rounds(struct ps_session *session)
 		bool waits = settle_opened(session);
 		if (!is_first && count_known(session, PS__KNOWN_SEEN) == 0 && !waits)
 			return PS_OK;
-		result = open_seen(session, session->lists.instance_count == 0);
+		result = open_seen(session);
 		if (result != PS_OK)
 			return result;
 		ps__os.poll(NULL, 0, 1);

@@ -114,6 +114,20 @@ START_TEST(a_thread_that_sleeps_is_opened_at_once)
 }
 END_TEST
 
+/* Nobody waits for its threads to sleep in the last round. _i: how many rounds there are */
+START_TEST(a_process_that_runs_is_observed_with_few_rounds)
+{
+	struct ps_session_options options = usual();
+	struct ps_session_stats stats = {.size = sizeof stats};
+
+	options.rounds = (unsigned)_i;
+	struct ps_session *session = started(&options);
+	check_ok(ps_session_stats(session, &stats));
+	ck_assert_uint_eq(stats.threads, 2);
+	ps_session_destroy(session);
+}
+END_TEST
+
 static struct ps_session *of_list;
 
 /* At the second look a task was made while its creator was opened. */
@@ -156,6 +170,7 @@ int main(void)
 	tcase_add_test(tests, threads_that_end_before_they_can_be_opened_are_told);
 	tcase_add_loop_test(tests, a_creator_that_slept_while_it_was_opened_makes_heirs, 0, 3);
 	tcase_add_loop_test(tests, a_thread_that_sleeps_is_opened_at_once, 0, 2);
+	tcase_add_loop_test(tests, a_process_that_runs_is_observed_with_few_rounds, 1, 4);
 	tcase_add_test(tests, a_start_that_misses_a_task_is_made_again);
 	return scene_run(suite);
 }
