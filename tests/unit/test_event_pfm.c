@@ -269,7 +269,7 @@ START_TEST(an_uncore_event_has_the_scope_and_unit_of_its_pmu)
 	ck_assert_str_eq(event.unit, plain.unit);
 	ck_assert(event.scale > plain.scale * 0.999 && event.scale < plain.scale * 1.001);
 	ps__event_clear(&event);
-	fake_fail(FAKE_LIST, 1, EMFILE);
+	fake_fail(FAKE_LIST, 3, EMFILE);
 	check_refused("skl::UOPS_ISSUED:ANY", PS_ECOUNT, "the list of PMUs");
 	uncore_type = 4711;
 	check_refused("skl::UOPS_ISSUED:ANY", PS_ENOSUPP, "/sys/bus/event_source/devices");
