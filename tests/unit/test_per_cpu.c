@@ -168,6 +168,23 @@ START_TEST(a_failed_reading_does_not_make_the_set_forget_where_the_task_went)
 }
 END_TEST
 
+START_TEST(the_code_of_a_reading_with_several_failures_is_that_of_its_sentence)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	uint64_t timestamp = 0;
+
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	scene_count_on(1, 5);
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	fake_fail(FAKE_READ, 1, EIO);
+	check_fails(ps_stop(set, scene.root, &timestamp, NULL), PS_ENOMEM);
+	check_detail("out of memory");
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is)
 {
 	struct ps_eventset *set = watch_task(4711);
@@ -356,6 +373,7 @@ int main(void)
 	tcase_add_test(tests,
 	               a_instance_that_can_not_be_read_is_told_though_others_are_read_in_part);
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
+	tcase_add_test(tests, the_code_of_a_reading_with_several_failures_is_that_of_its_sentence);
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
 	tcase_add_test(tests, without_a_ring_another_thread_is_still_seen_to_move);
