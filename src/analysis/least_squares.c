@@ -275,10 +275,13 @@ static bool step_back(struct ps__least_squares *system, const bool *may_fall)
 	return true;
 }
 
-/* Returns the unknown at 0 that would reduce the sum of squares most; -1 if none would. */
+/* Returns the unknown at 0 that would reduce the sum of squares most; -1 if none would. A slope
+ * within the rounding errors counts as none. A true slope can be far below the costs: where columns
+ * nearly agree, and little is unexplained. */
 static ptrdiff_t find_next(const struct ps__least_squares *system)
 {
-	double limit = 1e-12 * length_of(system->right, system->unknowns), steepest = limit;
+	double rounding = 4 * DBL_EPSILON * (double)system->unknowns;
+	double steepest = rounding * length_of(system->right, system->unknowns);
 	ptrdiff_t found = -1;
 
 	for (size_t column = 0; column < system->unknowns; column++) {

@@ -67,12 +67,35 @@ START_TEST(more_rows_than_an_array_can_have_are_refused)
 }
 END_TEST
 
+/* No cost is below 0 without the condition, so the condition changes nothing. Two columns of work
+ * nearly agree, and the last differences between them are small beside the costs. */
+START_TEST(small_differences_of_large_work_count_where_no_cost_may_be_negative)
+{
+	static const double work[] = {3,    1e6, 0,    1, 1e-3, 1, 1e-3, 3, 3,   1e-3,
+	                              1e-3, 3,   1e-3, 1, 1,    0, 1e6,  1, 1e6, 1e6};
+	static const double cost[] = {2538881, 27, 37, 11, 19459969};
+	static const double weights[] = {0.25, 1, 0.25, 1, 10};
+	struct ps_unit_cost_options options = {.size = sizeof options, .weights = weights};
+	struct ps_unit_cost free[4], held[4];
+
+	check_ok(ps_unit_cost_with(work, cost, 5, 4, &options, free, NULL));
+	options.flags = PS_UNIT_COST_NON_NEGATIVE;
+	check_ok(ps_unit_cost_with(work, cost, 5, 4, &options, held, NULL));
+	for (int column = 0; column < 4; column++) {
+		ck_assert(free[column].value > 0);
+		ck_assert(fabs(held[column].value - free[column].value) <
+		          1e-6 * free[column].value);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unit_cost_sizes");
 	TCase *tests = scene_case(suite, "unit_cost_sizes");
 
 	tcase_add_loop_test(tests, costs_may_be_of_any_magnitude, 0, 3);
+	tcase_add_test(tests, small_differences_of_large_work_count_where_no_cost_may_be_negative);
 	tcase_add_test(tests, a_result_beyond_the_largest_number_is_refused);
 	tcase_add_test(tests, more_rows_than_an_array_can_have_are_refused);
 	return scene_run(suite);
