@@ -220,8 +220,10 @@ static int open_seen(struct ps_session *session)
 	return result;
 }
 
-static int attach_rounds(struct ps_session *session)
+/* Opens the events for all threads. *is_whole: the latest list had no thread that may lack them. */
+static int attach_rounds(struct ps_session *session, bool *is_whole)
 {
+	*is_whole = false;
 	for (bool is_first = true; session->lists.rounds_left > 0; is_first = false) {
 		session->lists.rounds_left--;
 		int result = attach_list_threads(session);
@@ -236,7 +238,8 @@ static int attach_rounds(struct ps_session *session)
 			return result;
 		/* The tasks that settled threads make are known to be observed. */
 		bool waits = settle_opened(session);
-		if (!is_first && count_known(session, PS__KNOWN_SEEN) == 0 && !waits)
+		*is_whole = !is_first && count_known(session, PS__KNOWN_SEEN) == 0 && !waits;
+		if (*is_whole)
 			return PS_OK;
 		result = open_seen(session);
 		if (result != PS_OK)
@@ -299,19 +302,23 @@ static int attach_look_again(struct ps_session *session)
 
 int ps__session_attach(struct ps_session *session)
 {
-	int result = attach_rounds(session);
+	unsigned rounds = session->lists.rounds_left;
+	bool is_whole;
+	int result = attach_rounds(session, &is_whole);
 
 	if (result == PS_ECOUNT && session->options.shortage == PS_SESSION_CLOSE &&
 	    !session->is_closing) {
 		ps__session_close(session, false);
 		session->is_closing = true;
-		result = attach_rounds(session);
+		session->lists.rounds_left = rounds;
+		result = attach_rounds(session, &is_whole);
 	}
 	if (result != PS_OK)
 		return result;
 	if (count_known(session, PS__KNOWN_OPENED) == 0)
 		return ps__fail(PS_ESYS, "process %d has ended", (int)session->pid);
-	if (ps_session_missed(session, NULL, 0) == 0)
+	/* After the last round no list was read: what the threads made meanwhile is unknown. */
+	if (is_whole && ps_session_missed(session, NULL, 0) == 0)
 		return PS_OK;
 	result = attach_look_again(session);
 	if (result != PS_OK)
