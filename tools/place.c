@@ -22,9 +22,8 @@ enum {
 
 static const struct tool_option options_of_place[] = {
     {'o', "output", "FILE",
-     "write there, not to stderr; - is stdout. A name that ends in\n.json gets JSON. In the name "
-     "%r "
-     "for the MPI rank, %h for\nthe host"},
+     "write there, not to stderr; - is stdout. In the name\n%r for the MPI rank, %h for the host. "
+     "A name that ends\nin .json gets JSON"},
     {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},

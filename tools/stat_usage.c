@@ -48,10 +48,9 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_JSON, "json", NULL, "JSON: ps_export(3) describes the fields"},
     {OPTION_CSV, "csv", NULL, "CSV: a row for each component and event"},
     {'o', "output", "FILE",
-     "write there, not to stderr; - is stdout. A name that ends\nin .json or .csv gets this "
-     "format. "
-     "In the name %r for the\nMPI rank, %h for the host, %p for perfsage's pid,\n%q{VARIABLE} for "
-     "one of the environment"},
+     "write there, not to stderr; - is stdout. In the name\n%r for the MPI rank, %h for the host, "
+     "%p for perfsage's\npid, %q{VARIABLE} for one of the environment. A name\nthat ends in "
+     ".json or .csv gets this format"},
     {OPTION_APPEND, "append", NULL, "leave what is in that file, and write behind it"},
     {OPTION_HEAT, "heat", "FILE",
      "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what "

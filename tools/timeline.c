@@ -31,9 +31,8 @@ static const struct tool_option options_of_timeline[] = {
     {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
     {'o', "output", "FILE",
      "write there, not to stderr; - is stdout. A name that ends in\n" TRACE_END
-     " gets the trace, as --trace; one in\n.json gets JSON. In the name %r for the MPI rank, %h "
-     "for\n"
-     "the host"},
+     " gets the trace, as --trace. In\nthe name %r for the MPI rank, %h for the host. One in "
+     ".json\ngets JSON"},
     {OPTION_TRACE, "trace", "FILE",
      "a trace that Perfetto's viewer opens (https://ui.perfetto.dev);\n"
      "- is stdout"},
