@@ -7,6 +7,7 @@
 #include "tools/watcher.h"
 
 #include "tools/command.h"
+#include "tools/options.h"
 #include "tools/processes.h"
 #include "tools/terminal.h"
 
@@ -152,20 +153,36 @@ static bool launch_is_event(const char *word)
 	return code == PS_OK || code == PS_ENOSUPP;
 }
 
+/* True for a line that a shell would take: with an operator, or with a program as its first word.
+ * Another name with a blank is that of a file. */
+static bool launch_is_line(const char *name)
+{
+	size_t length = strcspn(name, TOOL_BLANKS);
+	char word[PATH_MAX], file[PATH_MAX];
+
+	if (strpbrk(name, "|&;<>"))
+		return true;
+	if (!name[length] || length >= sizeof word)
+		return false;
+	snprintf(word, sizeof word, "%.*s", (int)length, name);
+	return strchr(word, '/') ? access(word, X_OK) == 0 : tool_program_find(word, X_OK, file);
+}
+
 /* Complains that no file has the command's name, and tells what the user may have meant. */
 static void launch_complain_missing(const char *name)
 {
 	const char *where = strchr(name, '/') ? "" : " in the folders of PATH";
+	struct stat what;
 
 	if (launch_is_assignment(name))
 		tool_complain("there is no command '%s': variables of the command stand before "
 		              "perfsage, or behind env, as in env %s COMMAND",
 		              name, name);
-	else if (strpbrk(name, " \t\n|&;<>"))
+	else if (launch_is_line(name))
 		tool_complain("there is no command '%s': in quotes it is one word. Give each word "
 		              "by itself, or a line for the shell as sh -c 'LINE'",
 		              name);
-	else if (!strchr(name, '/') && access(name, F_OK) == 0)
+	else if (!strchr(name, '/') && stat(name, &what) == 0 && S_ISREG(what.st_mode))
 		tool_complain("there is no command '%s'%s: the file of this folder is ./%s", name,
 		              where, name);
 	else if (launch_is_event(name))
@@ -182,7 +199,7 @@ static void launch_complain_refused(const char *name, const char *file, int erro
 
 	if (error == EACCES && stat(file, &what) == 0 && S_ISDIR(what.st_mode))
 		tool_complain("'%s' can't be run: it is a folder", name);
-	else if (error == EACCES && access(file, F_OK) == 0 && access(file, X_OK) != 0)
+	else if (error == EACCES && stat(file, &what) == 0 && !(what.st_mode & 0111))
 		tool_complain("'%s' can't be run: %s. A script needs chmod +x, or its interpreter "
 		              "before it",
 		              name, strerror(error));
