@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads metrics from one file, or from all files of a folder. */
 #include "analysis/metric_file.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -20,8 +21,9 @@
 
 #define SUFFIX ".metrics"
 /* A larger file is refused: it is no file of metrics. */
-#define MOST_BYTES  ((size_t)1 << 20)
-#define USUAL_BYTES ((size_t)1 << 14)
+#define MOST_BYTES      ((size_t)1 << 20)
+#define USUAL_BYTES     ((size_t)1 << 14)
+#define LONGEST_WAIT_MS 10000 /* for the next bytes of a pipe */
 
 static int load_fail(const char *path, int error)
 {
@@ -30,6 +32,9 @@ static int load_fail(const char *path, int error)
 		                path);
 	if (error == ENOMEM)
 		return ps__fail_memory("a file of metrics");
+	if (error == ETIMEDOUT)
+		return ps__fail(PS_ESYS, "metrics: %.500s: nothing was written to it for %d s",
+		                path, LONGEST_WAIT_MS / 1000);
 	return ps__fail(error == EACCES || error == EPERM ? PS_EPERM : PS_ESYS,
 	                "metrics: %.500s can't be read: %s", path, strerror(error));
 }
@@ -68,12 +73,15 @@ static int load_text(const char *path, const char *text)
 	return result;
 }
 
-/* Waits until a pipe has input or has no writer any more. False on an error. */
-static bool load_wait(int fd)
+/* Waits until a pipe has input or has no writer any more. Returns 0 or an errno. */
+static int load_wait(int fd)
 {
 	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	int ready = ps__os.poll(&pollfd, 1, LONGEST_WAIT_MS);
 
-	return ps__os.poll(&pollfd, 1, -1) >= 0 || errno == EINTR;
+	if (ready == 0)
+		return ETIMEDOUT;
+	return ready > 0 || errno == EINTR ? 0 : errno;
 }
 
 /* Fills text up to the end of the file or to size_bytes. Returns the length, or -errno. */
@@ -83,10 +91,11 @@ static ssize_t load_fill(int fd, char *text, size_t size_bytes)
 
 	while (length < size_bytes) {
 		ssize_t got = ps__os_read_retried(fd, text + length, size_bytes - length);
-		if (got < 0 && errno == EAGAIN && load_wait(fd))
+		int error = got < 0 ? errno : 0;
+		if (error == EAGAIN && (error = load_wait(fd)) == 0)
 			continue;
-		if (got < 0)
-			return -errno;
+		if (error)
+			return -error;
 		if (got == 0)
 			break;
 		length += (size_t)got;
@@ -306,5 +315,8 @@ int ps_metric_load(const char *path)
 
 	if (result != PS_OK)
 		return result;
-	return path ? load_path(path) : load_of_user();
+	int cancel = ps__cancel_hold();
+	result = path ? load_path(path) : load_of_user();
+	ps__cancel_release(cancel);
+	return result;
 }

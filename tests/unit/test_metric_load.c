@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where metrics are loaded from, what an event set gets of them, and the built-in ones against
  * counts that are known. */
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -65,6 +66,31 @@ START_TEST(what_cannot_be_read_is_told)
 	check_fails(ps_metric_load("/sys/m/a.metrics"), PS_EINVAL);
 	check_detail("larger than 1 MiB");
 	free(large);
+}
+END_TEST
+
+static ssize_t read_nothing_yet(int fd, void *buffer, size_t size_bytes)
+{
+	(void)fd, (void)buffer, (void)size_bytes;
+	errno = EAGAIN;
+	return -1;
+}
+
+static int poll_in_vain(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	(void)fds, (void)count;
+	ck_assert_int_gt(timeout_ms, 0);
+	return 0;
+}
+
+START_TEST(a_pipe_in_which_nothing_comes_is_told)
+{
+	fake_file("/sys/m/a.metrics", ONE);
+	ps__os.read = read_nothing_yet;
+	ps__os.poll = poll_in_vain;
+	check_fails(ps_metric_load("/sys/m/a.metrics"), PS_ESYS);
+	check_detail("/sys/m/a.metrics: nothing was written to it for 10 s");
+	ck_assert(!is_there("first"));
 }
 END_TEST
 
@@ -381,6 +407,7 @@ int main(void)
 	tcase_add_test(tests, a_folder_has_files_of_metrics);
 	tcase_add_test(tests, one_file_that_is_wrong_leaves_the_others);
 	tcase_add_test(tests, what_cannot_be_read_is_told);
+	tcase_add_test(tests, a_pipe_in_which_nothing_comes_is_told);
 	tcase_add_loop_test(tests, a_long_file_is_read_whole, 0, 3);
 	tcase_add_test(tests, each_call_that_fails_is_told);
 	tcase_add_test(tests, the_users_folder_is_told_if_it_is_there_and_cannot_be_read);
