@@ -53,7 +53,9 @@ static size_t find_chain(const char *formula, const char *name, const char **out
 			end++;
 		if ((at > begin && at[-1] != '-') || (at + length < end && at[length] != '-'))
 			continue;
-		if (end - begin > (ptrdiff_t)length && *begin != '-' && end[-1] != '-') {
+		/* A number is no part of a name: 1-foo is a subtraction. */
+		bool is_name = *begin != '-' && end[-1] != '-' && !isdigit((unsigned char)*begin);
+		if (end - begin > (ptrdiff_t)length && is_name) {
 			*out = begin;
 			return (size_t)(end - begin);
 		}
