@@ -4,6 +4,8 @@
 
 #include "base/os.h"
 
+#include <string.h>
+
 static int recode_class(const struct ps__event *event, enum ps__event_class *klass,
                         enum ps_scope *scope)
 {
@@ -53,6 +55,8 @@ int ps__event_retype(struct ps__event *event)
 void ps__event_recode(struct ps__event *event)
 {
 	ps__hybrid_clear(event);
+	if (event->attr.type == PERF_TYPE_SOFTWARE)
+		strcpy(event->unit, ps__event_is_clock(&event->attr) ? "ns" : "");
 	if (event->probe && event->attr.config1 != (uintptr_t)event->probe) {
 		ps__os_free(event->probe);
 		event->probe = NULL;

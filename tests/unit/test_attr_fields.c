@@ -147,6 +147,20 @@ START_TEST(a_new_attr_has_what_the_name_says)
 }
 END_TEST
 
+/* Only clocks count nanoseconds. */
+START_TEST(the_unit_is_that_of_what_is_counted)
+{
+	struct ps_attr *attr = new_attr("task-clock");
+
+	ck_assert_str_eq(attr->event.unit, "ns");
+	check_ok(ps_attr_set(attr, PS_ATTR_CONFIG, PERF_COUNT_SW_PAGE_FAULTS));
+	ck_assert_str_eq(attr->event.unit, "");
+	check_ok(ps_attr_set(attr, PS_ATTR_CONFIG, PERF_COUNT_SW_CPU_CLOCK));
+	ck_assert_str_eq(attr->event.unit, "ns");
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 START_TEST(later_words_make_the_struct_longer)
 {
 	struct ps_attr *attr = new_attr("page-faults");
@@ -337,6 +351,7 @@ int main(void)
 	tcase_add_test(tests, each_field_keeps_its_whole_range_and_touches_no_other);
 	tcase_add_test(tests, each_field_has_a_name_of_its_own);
 	tcase_add_test(tests, a_new_attr_has_what_the_name_says);
+	tcase_add_test(tests, the_unit_is_that_of_what_is_counted);
 	tcase_add_test(tests, later_words_make_the_struct_longer);
 	tcase_add_test(tests, a_word_with_two_meanings_has_one_of_them);
 	tcase_add_loop_test(tests, a_value_out_of_range_is_refused_with_the_range, 0,
