@@ -286,6 +286,7 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 
 int tool_parse_pid(const char *text, long long *out)
 {
+	text += strspn(text, TOOL_BLANKS); /* ps(1) pads numbers */
 	if (isalpha((unsigned char)text[0])) {
 		tool_complain("--pid takes the numbers of processes, not '%s': pgrep %s prints "
 		              "them",
