@@ -57,7 +57,7 @@ static struct ps__mark_name *marks_get(const char *name)
 }
 
 /* False in a signal handler that interrupted a profile's call, because that call may hold the lock:
- * a new name can't be made, and a fault is noted. A call that a jump left is repaired. */
+ * a new name can't be made, and the profile notes a fault. A call that a jump left is repaired. */
 static bool marks_may_make(void)
 {
 	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);

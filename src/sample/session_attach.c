@@ -130,7 +130,8 @@ static bool is_at_rest(pid_t tid)
 	return state == 'S' || state == 'T' || state == 't';
 }
 
-/* True if the thread was at rest all the time since `before` was read. */
+/* True if the thread was at rest all the time since `before` was read. Not noticed: a thread that
+ * was woken before it had left its CPU. */
 static bool has_rested(pid_t tid, const struct task_run *before)
 {
 	struct task_run now = {.slices = 0};
