@@ -103,7 +103,7 @@ static int check_budget(const struct ps_session *session)
 	                                    : ", or let the program close them (PS_SESSION_CLOSE)");
 }
 
-/* How much a task has run. Both numbers grow when it runs. */
+/* The running time and the turns of a task. Both grow when it runs. */
 struct task_run {
 	unsigned long long on_ns;
 	unsigned long long slices; /* how often it came to a CPU; 0: not known, or never */

@@ -220,7 +220,7 @@ START_TEST(a_wait_of_a_process_that_was_just_started_is_told)
 }
 END_TEST
 
-/* How long the one group waited there isn't known: the CPUs share the time. */
+/* The group's waiting time there isn't known: the CPUs share the time. */
 START_TEST(a_part_of_a_group_that_waited_is_no_count_however_short_it_ran)
 {
 	fake_add_core_pmu(2);

@@ -118,7 +118,7 @@ static void run_one_group(int cpu, uint64_t ran_ns, uint64_t waited_ns)
 	fake_set_waiting(FIRST, false);
 }
 
-/* What is done before a reading is left. 0: in two groups; 1: in one group, on one CPU; 2: in one
+/* Counts, before a reading is left. 0: in two groups; 1: in one group, on one CPU; 2: in one
  * group, whose task moves. */
 static void run_kind(int kind)
 {
