@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "actor.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +38,40 @@ long long actor_tell(const struct actor *actor, char order)
 	ck_assert_int_eq(write(actor->orders, &order, 1), 1);
 	ck_assert_int_eq(read(actor->answers, &answer, sizeof answer), sizeof answer);
 	return answer;
+}
+
+static bool is_asleep(pid_t pid, const char *tid)
+{
+	char path[320], line[512];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%s/stat", (int)pid, tid);
+	FILE *stream = fopen(path, "re");
+	if (!stream)
+		return true; /* it has ended */
+	bool is_read = fgets(line, sizeof line, stream);
+	fclose(stream);
+	return !is_read || strrchr(line, ')')[2] == 'S';
+}
+
+static bool are_all_asleep(pid_t pid)
+{
+	char path[64];
+	bool are_asleep = true;
+	const struct dirent *entry = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *tasks = opendir(path);
+	ck_assert_ptr_nonnull(tasks);
+	while (are_asleep && (entry = readdir(tasks)))
+		are_asleep = entry->d_name[0] == '.' || is_asleep(pid, entry->d_name);
+	closedir(tasks);
+	return are_asleep;
+}
+
+void actor_await(const struct actor *actor)
+{
+	while (!are_all_asleep(actor->pid))
+		usleep(1000);
 }
 
 void actor_end(struct actor *actor)

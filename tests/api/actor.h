@@ -16,6 +16,8 @@ struct actor {
 /* In the child, act reads orders, writes a long long as the answer to each, and doesn't return. */
 struct actor actor_start(void (*act)(int orders, int answers));
 long long actor_tell(const struct actor *actor, char order); /* returns the answer */
+/* Until all its threads sleep: what they do on the way there, after the answer, is counted. */
+void actor_await(const struct actor *actor);
 void actor_end(struct actor *actor);
 long long actor_faults(void); /* number of page faults of the calling process so far */
 

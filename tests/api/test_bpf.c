@@ -8,12 +8,10 @@
 #include "actor.h"
 #include "bpf_here.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,23 +99,6 @@ static void act(int orders, int answers)
 			break;
 	}
 	_exit(0);
-}
-
-/* Until its first thread waits for an order: what it does on the way there, after its answer, is
- * counted. */
-static void actor_await(const struct actor *actor)
-{
-	char path[64], line[512], state = 'R';
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)actor->pid);
-	while (state != 'S') {
-		FILE *stream = fopen(path, "re");
-		ck_assert_ptr_nonnull(stream);
-		ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
-		fclose(stream);
-		state = strrchr(line, ')')[2];
-		usleep(1000);
-	}
 }
 
 static long long part(int index, uint64_t timestamp)
