@@ -12,7 +12,7 @@
 START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
-	size_t many = (16 + cpus - 1) / cpus; /* the least number of events with 16 copies */
+	size_t many = (8 + cpus - 1) / cpus; /* the least number of events with 8 copies */
 
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_PER_CPU, 5), 5 * cpus);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_WHOLE, 5), 5);
