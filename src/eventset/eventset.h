@@ -220,7 +220,7 @@ struct ps_eventset {
 	struct ps__set_events events;
 	struct ps__balance balance;
 	uint64_t openings;  /* how often the fast path was opened */
-	bool has_doubt;     /* ps__set_doubt_parts was called */
+	bool has_doubt;     /* parts were doubted, or a wait may have been on any CPU */
 	uint64_t snapshots; /* `of` in its snapshots (parts.h); 0: no snapshot yet */
 	double reading_ns;  /* cost of one reading; 0: not measured since the events were opened */
 };

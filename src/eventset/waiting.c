@@ -248,56 +248,88 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
+/* True if the group waited while the slot's counts were taken; or those in its base, if the part is
+ * the sum of both. */
+static bool has_group_waited(const struct ps__slot *slot, size_t group, bool with_base)
+{
+	uint64_t off_ns = slot->counts[2 * group] - slot->counts[2 * group + 1];
+
+	if (with_base)
+		off_ns += slot->base[2 * group] - slot->base[2 * group + 1];
+	return (int64_t)off_ns > 0;
+}
+
 /* If there are several parts, marks those with a group that waited: each CPU's share of the waiting
  * time is an estimate. */
-static void label_turns(struct ps_eventset *set)
+static void label_turns(struct ps_eventset *set, bool with_base)
 {
 	size_t parts = 0;
 
 	for (size_t index = 0; index < set->recorder.active_count; index++)
-		parts += set->recorder.active[index]->has_counts;
+		parts += with_base || set->recorder.active[index]->has_counts;
 	for (size_t index = 0; parts > 1 && index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
+		uint16_t *mark = slot->has_counts ? &slot->counts_mark : &slot->base_mark;
 		for (size_t group = 0; group < set->recorder.recording->groups; group++) {
-			if (slot->counts[2 * group] > slot->counts[2 * group + 1])
-				slot->counts_mark |= PS__MARK_TOOK_TURNS;
+			if (has_group_waited(slot, group, with_base))
+				*mark |= PS__MARK_TOOK_TURNS;
 		}
 	}
 }
 
 /* If a group has waited since the counts began, the wait may have been on any CPU. So where the
  * group's count shows as complete, its enabled time grows by 1 ns. */
-static void doubt_complete(struct ps_eventset *set, size_t group)
+static void doubt_complete(struct ps_eventset *set, size_t group, bool with_base)
 {
 	bool has_waited = false;
 
-	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		const struct ps__slot *slot = set->recorder.active[index];
-		has_waited |= slot->counts[2 * group] > slot->counts[2 * group + 1];
-	}
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		has_waited |= has_group_waited(set->recorder.active[index], group, with_base);
 	for (size_t index = 0; has_waited && index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		if (slot->has_counts && can_count(slot, group) &&
-		    slot->counts[2 * group] == slot->counts[2 * group + 1])
-			slot->counts[2 * group]++;
+		if ((!with_base && !slot->has_counts) || !can_count(slot, group) ||
+		    has_group_waited(slot, group, with_base))
+			continue;
+		slot->counts[2 * group]++;
+		if (!slot->has_counts)
+			ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
 	}
+}
+
+static void doubt_all(struct ps_eventset *set, bool with_base)
+{
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
+		if (set->counters.backend->is_hardware[group])
+			doubt_complete(set, group, with_base);
+	}
+}
+
+static bool is_wait_placed(const struct ps_eventset *set)
+{
+	return set->counters.backend->residency_ns || is_route_known(set);
 }
 
 /* Marks estimates, in a set whose groups have waited since ps_start. */
 static void mark_waits(struct ps_eventset *set, struct ps__slot *here)
 {
-	bool is_known = set->counters.backend->residency_ns || is_route_known(set);
+	if (!is_wait_placed(set)) {
+		/* Each reading has a part here. */
+		if (!here->has_counts) {
+			ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
+			ps__set_activate(set, here);
+		}
+		doubt_all(set, false);
+		set->has_doubt = true;
+	}
+	label_turns(set, false);
+}
 
-	/* Each reading has a part here. */
-	if (!is_known && !here->has_counts) {
-		ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
-		ps__set_activate(set, here);
-	}
-	for (size_t group = 0; !is_known && group < set->recorder.recording->groups; group++) {
-		if (set->counters.backend->is_hardware[group])
-			doubt_complete(set, group);
-	}
-	label_turns(set);
+void ps__set_doubt_sums(struct ps_eventset *set)
+{
+	if (!set->attribution.per_cpu.has_waited || is_wait_placed(set))
+		return;
+	doubt_all(set, true);
+	label_turns(set, true);
 }
 
 static void end_slot(const struct ps_eventset *set, struct ps__slot *slot)

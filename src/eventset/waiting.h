@@ -27,7 +27,10 @@ void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot);
 /* Ends the measurement of a fetch that found the task at `here`. */
 void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here);
-/* The second half of it, which recover.c repeats if the call was left meanwhile. */
+/* Marks estimates among the parts of the reading that is being written, which are sums of bases and
+ * counts. has_doubt is true if there may be any. */
+void ps__set_doubt_sums(struct ps_eventset *set);
+/* The second half of ps__set_settle_waiting, which recover.c repeats if the call was left meanwhile. */
 void ps__set_end_settling(struct ps_eventset *set);
 
 #endif

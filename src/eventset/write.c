@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "eventset/snapshot.h"
 #include "eventset/undo.h"
+#include "eventset/waiting.h"
 
 #include <limits.h>
 
@@ -184,8 +185,10 @@ static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventse
 static inline __attribute__((always_inline)) void
 write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
 {
-	if (__builtin_expect(set->has_doubt && write->kind != PS__WRITE_STORE, 0))
+	if (__builtin_expect(set->has_doubt && write->kind != PS__WRITE_STORE, 0)) {
 		write_spread_doubt(set, write);
+		ps__set_doubt_sums(set);
+	}
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (takes_part(set->recorder.active[index], write))
 			write_part(set, set->recorder.active[index], write, timestamp);

@@ -239,6 +239,12 @@ START_TEST(a_part_of_a_group_that_waited_is_no_count_however_short_it_ran)
 }
 END_TEST
 
+static void check_doubtful(struct ps_value value)
+{
+	ck_assert_int_eq((int)value.status, PS_STATUS_SCALED);
+	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_MIXED);
+}
+
 /* The wait was told to be on the first thread's CPU, and may have been on any. */
 START_TEST(a_part_of_a_process_that_waited_before_is_no_count)
 {
@@ -255,14 +261,42 @@ START_TEST(a_part_of_a_process_that_waited_before_is_no_count)
 	fake_run(MS, MS);
 	fake_advance(FIRST, MS);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).status, PS_STATUS_SCALED);
-	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).attribution, PS_ATTRIBUTION_MIXED);
+	check_doubtful(scene_part(2, IN_FIRST, 0));
 	check_ok(ps_reset(set));
 	fake_run(MS, MS);
 	fake_advance(FIRST, MS);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	check_value(scene_part(2, IN_FIRST, 0), PS_STATUS_COUNTED, MS, MS);
 	ck_assert_int_eq((int)scene_part(2, IN_FIRST, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The wait that ps_accum has added may have been on the CPU whose part comes later, or on one that
+ * has had a part before. A new reading doesn't have it. */
+START_TEST(a_wait_that_was_accumulated_may_have_been_on_any_cpu)
+{
+	struct ps_eventset *set = started_process();
+	uint64_t kept = 0, other = 0;
+
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_accum(set, scene.root, &kept, NULL));
+	fake_set_waiting(FIRST, false);
+	fake_task(500, "solver", 2);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_accum(set, scene.root, &other, NULL));
+	check_value(scene_part(2, IN_FIRST, other), PS_STATUS_COUNTED, MS, MS);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_accum(set, scene.root, &kept, NULL));
+	check_doubtful(scene_part(2, IN_FIRST, kept));
+	fake_task(500, "solver", 3);
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_accum(set, scene.root, &other, NULL));
+	check_doubtful(scene_part(2, IN_FIRST, other));
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -379,6 +413,7 @@ int main(void)
 	tcase_add_test(tests, a_process_whose_group_never_ran_waits_anew_after_a_reset);
 	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
 	tcase_add_test(tests, a_part_of_a_process_that_waited_before_is_no_count);
+	tcase_add_test(tests, a_wait_that_was_accumulated_may_have_been_on_any_cpu);
 	tcase_add_test(tests, a_part_of_a_group_that_waited_is_no_count_however_short_it_ran);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
