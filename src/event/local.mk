@@ -7,7 +7,6 @@ src_event_libevent_la_SOURCES = \
 	src/event/cache.c \
 	src/event/attr.h \
 	src/event/event.h \
-	src/event/failure.c \
 	src/event/generic.c \
 	src/event/hybrid.c \
 	src/event/event_list.c \
@@ -30,7 +29,8 @@ src_event_libevent_la_SOURCES = \
 	src/event/scope.c \
 	src/event/split.c \
 	src/event/suggest.c \
-	src/event/tracepoint.c
+	src/event/tracepoint.c \
+	src/event/unreadable.c
 if HAVE_PFM
 src_event_libevent_la_SOURCES += src/event/pfm.c src/event/pfm_explain.c src/event/pfm_names.c
 src_event_libevent_la_LIBADD = $(PFM_LIBS)

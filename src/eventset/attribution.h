@@ -16,7 +16,7 @@ struct ps__clock_known {
 /* At most this many methods have a rank for a set: the size of ps__set_rank_methods' array. */
 #define PS__METHOD_RANKS 3
 
-/* attribution.c: lists the methods to try, best first. Returns their number; 0: don't split. */
+/* choose_method.c: lists the methods to try, best first. Returns their number; 0: don't split. */
 size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS]);
 /* Prepares a method, before the events are opened. ps__set_forget_method undoes this; call it also

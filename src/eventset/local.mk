@@ -2,12 +2,12 @@
 # Event sets: add, plan, start, read, accum, stop, store.
 noinst_LTLIBRARIES += src/eventset/libeventset.la
 src_eventset_libeventset_la_SOURCES = \
-	src/eventset/attribution.c \
 	src/eventset/attribution.h \
 	src/eventset/bind.c \
 	src/eventset/budget.c \
 	src/eventset/calls.h \
 	src/eventset/check.c \
+	src/eventset/choose_method.c \
 	src/eventset/choose_papi.c \
 	src/eventset/control.h \
 	src/eventset/cost.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An attribution method finds out on which hardware thread the task was when something was counted.
- * Each method is a table of functions in a file of its own. attribution.c chooses one when the
+ * Each method is a table of functions in a file of its own. choose_method.c chooses one when the
  * events are opened; the driver in fetch.c does what all methods have in common.
  */
 #ifndef PS_EVENTSET_METHOD_H
