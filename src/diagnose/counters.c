@@ -46,12 +46,13 @@ static void counters_open_group(struct group *group, unsigned most)
 }
 
 /* Finds how many of the events that fit in a group are on the hardware at once. Returns false if
- * that is not certain. */
-static bool counters_measure_free(unsigned fit, unsigned *out)
+ * that is not certain. With several kinds of cores it isn't: the group counts on one kind alone,
+ * and nothing runs while this process is on another. */
+static bool counters_measure_free(const struct ps__diagnosis *d, unsigned *out)
 {
 	struct group group;
 
-	for (unsigned count = fit; count > 0; count--) {
+	for (unsigned count = d->counters_fit; count > 0; count--) {
 		bool is_certain = false;
 		counters_open_group(&group, count);
 		bool scheduled =
@@ -61,7 +62,7 @@ static bool counters_measure_free(unsigned fit, unsigned *out)
 			*out = count;
 			return true;
 		}
-		if (!is_certain)
+		if (!is_certain || d->core_pmus > 1)
 			return false;
 	}
 	*out = 0;
@@ -100,7 +101,7 @@ void ps__diagnose_counters(struct ps__diagnosis *d)
 		               "cycles:u can't be opened, by which the counters are probed.");
 		return;
 	}
-	d->counters_known = counters_measure_free(d->counters_fit, &d->counters_free);
+	d->counters_known = counters_measure_free(d, &d->counters_free);
 	if (!d->counters_known) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN,
 		               "One group takes %u events of the cores; whether all are on the "

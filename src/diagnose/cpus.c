@@ -19,10 +19,10 @@
 #define WHERE_THEY_HAPPENED "counts on the hardware threads where they happened"
 
 struct cpu_lists {
-	char online[1024];
-	char present[1024];
-	char possible[1024];
-	char allowed[1024]; /* Cpus_allowed_list of this process */
+	char online[8192];
+	char present[8192];
+	char possible[8192];
+	char allowed[8192]; /* Cpus_allowed_list of this process */
 };
 
 struct difference {
@@ -107,7 +107,7 @@ static bool cpus_read_cpuset(char *out, size_t size_bytes)
  * the others. */
 static void cpus_say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
 {
-	char cpuset[1024];
+	char cpuset[8192];
 	bool is_known = cpus_read_cpuset(cpuset, sizeof cpuset);
 
 	d->draft.finding.state = PS_FINDING_LIMITED;

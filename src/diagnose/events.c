@@ -62,13 +62,14 @@ static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 }
 
 /* Fails if an event doesn't get onto the hardware. An event can be opened and started although
- * every counter is taken. */
+ * every counter is taken. A variant counts on one kind of cores alone, so it isn't tried: this
+ * process may be on another. */
 static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
 	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, is_certain;
 
-	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
+	if (event->klass == PS__EVENT_CLASS_SOFTWARE || event->variant_count > 0)
 		return PS_OK;
 	attr.attr.read_format = PS__PROBE_TIMES;
 	int fd =

@@ -81,13 +81,13 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 	if (!ps__probe_is_denied(permissions->user) && !ps__probe_is_denied(permissions->kernel) &&
 	    !ps__probe_is_denied(permissions->cpu))
 		return;
+	bool denies_user = ps__probe_is_denied(permissions->user);
+	long level = denies_user ? 2 : permission_level_needed(permissions);
 	/* The level already permits this, so something else denies it. */
-	if (!d->paranoid_error && d->paranoid <= permission_level_needed(permissions)) {
+	if (!d->paranoid_error && d->paranoid <= level) {
 		permission_say_module(d);
 		return;
 	}
-	bool denies_user = ps__probe_is_denied(permissions->user);
-	long level = denies_user ? 2 : permission_level_needed(permissions);
 	char gain[sizeof d->draft.gain];
 	snprintf(gain, sizeof gain, "%s%s",
 	         denies_user ? "2 permits user space of one's own tasks, 1 the kernel, too, "

@@ -166,7 +166,7 @@ static int rank_add_pattern(struct rank_name *out, const char *pattern)
 {
 	int result = PS_OK;
 
-	while (*pattern && result == PS_OK) {
+	while (result == PS_OK && *pattern) {
 		size_t plain = strcspn(pattern, "%");
 		ps__buffer_add(&out->text, "%.*s", (int)plain, pattern);
 		pattern += plain;

@@ -5,6 +5,7 @@
 #include "output/label.h"
 #include "output/number.h"
 
+#include <math.h>
 #include <string.h>
 
 static struct ps__look text_look(const struct ps__text *text, const char *unit, double scale)
@@ -160,29 +161,28 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	                    : strlen(ps__known_mark(cell->value.status, cell->value.flags, &look)));
 }
 
-/* Finds the smallest and the largest value of a metric in the rows of a line. Returns false if no
- * row has one. */
+/* Finds the smallest and the largest value of a metric in the rows of a line; they aren't numbers
+ * if no row's is. Returns false if no row has one. */
 static bool text_find_metric(const struct ps__text *text, size_t line, size_t metric,
                              struct ps_metric_value *least, struct ps_metric_value *most)
 {
 	const struct ps__line *about = &text->lines.lines[line];
 	struct ps_metric_value one;
+	bool is_found = false;
+	size_t row = about->row;
 
-	if (!ps__table_metric(&text->table, about->row, metric, least))
-		return false;
-	*most = *least;
-	for (size_t row = about->row; about->alike; row++) {
-		row = ps__lines_next(&text->lines, line, row);
-		if (row == PS__LINES_NONE)
-			break;
-		if (!ps__table_metric(&text->table, row, metric, &one))
-			continue;
-		if (!(one.value >= least->value))
+	while (row != PS__LINES_NONE) {
+		bool has_one = ps__table_metric(&text->table, row, metric, &one);
+		if (has_one && (!is_found || isnan(least->value)))
+			*least = *most = one;
+		is_found |= has_one;
+		if (has_one && one.value < least->value)
 			*least = one;
-		if (!(one.value <= most->value))
+		if (has_one && one.value > most->value)
 			*most = one;
+		row = about->alike ? ps__lines_next(&text->lines, line, row + 1) : PS__LINES_NONE;
 	}
-	return true;
+	return is_found;
 }
 
 /* Shows a metric; the legend explains whether it is estimated or unknown. */

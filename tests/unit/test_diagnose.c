@@ -176,6 +176,10 @@ START_TEST(a_refusal_that_the_level_would_permit_is_not_blamed_on_it)
 	ck_assert_int_eq(diagnose("page-faults"), PS_EPERM);
 	check_found("permission", "", PS_FINDING_BLOCKED, "lockdown,capability,selinux",
 	            "journalctl");
+	fake_file(PARANOID, "2\n");
+	ck_assert_int_eq(diagnose("page-faults"), PS_EPERM);
+	check_found("permission", "", PS_FINDING_BLOCKED, "The level would permit it",
+	            "journalctl");
 }
 END_TEST
 
@@ -261,6 +265,13 @@ START_TEST(counters_are_counted_by_what_fits_and_by_what_is_on_the_hardware)
 	counters_free = 0;
 	check_ok(diagnose("page-faults"));
 	check_found("counters", "", PS_FINDING_BLOCKED, "only 0 get", "fdinfo");
+	/* Nothing runs on a core of the other kind, and nobody holds a counter. */
+	fake_file(DEVICES "cpu_core/cpus", "0-1\n");
+	fake_file(DEVICES "cpu_core/type", "4\n");
+	fake_file(DEVICES "cpu_atom/cpus", "2-3\n");
+	fake_file(DEVICES "cpu_atom/type", "10\n");
+	check_ok(diagnose("page-faults"));
+	check_found("counters", "", PS_FINDING_UNKNOWN, "takes 6 events", NULL);
 }
 END_TEST
 

@@ -92,6 +92,18 @@ START_TEST(an_event_that_never_gets_onto_the_hardware_is_blocked)
 }
 END_TEST
 
+/* On a core of the other kind it counts nothing, though no counter is taken. */
+START_TEST(an_event_of_one_kind_of_cores_is_not_tried_on_the_hardware)
+{
+	fake_add_hybrid(4, "0-1", 4, "2-3");
+	running_ns = 0;
+	fake_read = ps__os.read;
+	ps__os.read = read_as_time_passes;
+	check_ok(diagnose("page-faults instructions"));
+	check_found("event", "instructions", PS_FINDING_GOOD, "Counts", NULL);
+}
+END_TEST
+
 static ssize_t read_nothing(int fd, void *buffer, size_t size_bytes)
 {
 	return fake_attr_of_fd(fd) ? 0 : fake_read(fd, buffer, size_bytes);
@@ -314,6 +326,7 @@ int main(void)
 	tcase_add_test(tests, what_is_counted_in_user_space_alone_is_limited);
 	tcase_add_test(tests, without_events_the_default_ones_are_diagnosed);
 	tcase_add_test(tests, an_event_that_never_gets_onto_the_hardware_is_blocked);
+	tcase_add_test(tests, an_event_of_one_kind_of_cores_is_not_tried_on_the_hardware);
 	tcase_add_test(tests, a_pinned_event_in_the_error_state_is_blocked);
 	tcase_add_test(tests, hardware_events_that_take_turns_are_limited);
 	tcase_add_test(tests, an_event_of_a_package_is_opened_on_a_cpu);

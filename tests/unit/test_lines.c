@@ -161,6 +161,25 @@ START_TEST(counts_of_all_sizes_still_fit)
 }
 END_TEST
 
+/* Where the lines are still too many, all counts of a package share one. A CPU without cycles has
+ * no ratio. */
+START_TEST(a_shared_line_has_the_range_of_the_ratios_that_there_are)
+{
+	use_tree("pack:16 core:16 pu:1", 256);
+	for (int cpu = 0; cpu < 256; cpu++) {
+		long long pages = 1 + (long long)cpu * cpu * 7919 % 100003;
+		long long cycles = cpu % 16 % 3 == 1 ? 0 : pages * 100;
+		long long more = cpu % 16 == 0 ? 0 : cycles / 10;
+		store(cpu, (const long long[]){1000, pages, cycles, cycles + more});
+	}
+	char *text = printed(PS_PRINT_NO_LEGEND, 100);
+	ck_assert_uint_eq(count_of(text, "16 CPUs "), 16);
+	ck_assert_uint_eq(count_of(text, " 1.00..1.10"), 16);
+	free(text);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
 /* An estimate's range is marked as one; a count shares no line with it. */
 START_TEST(a_count_and_an_estimate_share_no_line)
 {
@@ -328,6 +347,7 @@ int main(void)
 	tcase_add_test(tests, what_is_unlike_stands_alone);
 	tcase_add_test(tests, two_kinds_of_cpu_have_a_line_each);
 	tcase_add_test(tests, counts_of_all_sizes_still_fit);
+	tcase_add_test(tests, a_shared_line_has_the_range_of_the_ratios_that_there_are);
 	tcase_add_test(tests, a_count_and_an_estimate_share_no_line);
 	tcase_add_test(tests, counts_that_are_known_in_other_ways_share_no_line);
 	tcase_add_test(tests, each_one_is_shown_on_request);
