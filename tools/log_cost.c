@@ -140,6 +140,11 @@ static int rows_solve(struct tool_log *log, const struct rows *rows, struct resu
 	return 0;
 }
 
+static const char *rows_unit(const struct rows *rows)
+{
+	return *rows->look.unit ? rows->look.unit : "count";
+}
+
 static void cost_put_json_cost(struct ps__json *json, const char *key, const char *name,
                                const struct ps_unit_cost *cost)
 {
@@ -161,7 +166,7 @@ static void cost_put_json(const struct tool_log *log, const struct rows *rows,
 	ps__json_open(&json, NULL, '{');
 	ps__json_add_string(&json, "log", log->options.path);
 	ps__json_add_string(&json, "of", log->events.names[0]);
-	ps__json_add_string(&json, "unit", *rows->look.unit ? rows->look.unit : "count");
+	ps__json_add_string(&json, "unit", rows_unit(rows));
 	ps__json_add_how(&json, rows->weakest.status, rows->weakest.attribution,
 	                 rows->weakest.flags);
 	ps__json_add_unsigned(&json, "intervals", rows->count);
@@ -308,7 +313,8 @@ static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
 {
 	ps__buffer_add(
 	    text,
-	    "of,work,value,error,low,high,status,attribution,flags" TOOL_LOG_MISSING_COLUMNS "\n");
+	    "of,work,value,error,low,high,status,attribution,flags,unit" TOOL_LOG_MISSING_COLUMNS
+	    "\n");
 	for (size_t index = 0; index <= log->options.work.count; index++) {
 		bool is_constant = index == log->options.work.count;
 		const struct ps_unit_cost *cost =
@@ -323,6 +329,7 @@ static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
 		ps__csv_add_double(text, cost->high);
 		ps__csv_add_how(text, rows->weakest.status, rows->weakest.attribution,
 		                rows->weakest.flags);
+		ps__csv_add_field(text, rows_unit(rows));
 		tool_log_add_missing_csv(log, text);
 		ps__buffer_add(text, "\n");
 	}
