@@ -51,10 +51,13 @@ static struct ps_component *find_thread(const struct ps_component *component, in
 static struct ps_component *find_thread_logical(const struct ps_component *component,
                                                 size_t logical_id)
 {
-	if (logical_id < component->first_thread ||
-	    logical_id - component->first_thread >= component->thread_count)
+	const struct ps_topology *topology = component->topology;
+
+	/* The unknown Thread is in the array, too, but has no logical number. */
+	if (logical_id >= topology->thread_count ||
+	    !find_is_below(component, &topology->threads[logical_id]))
 		return NULL;
-	return component->topology->threads[logical_id].component;
+	return topology->threads[logical_id].component;
 }
 
 struct ps_component *ps_component_find(const struct ps_component *component,

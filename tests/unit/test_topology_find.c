@@ -41,7 +41,11 @@ END_TEST
 START_TEST(what_is_not_below_is_not_found)
 {
 	struct ps_component *package = ps_component_child(root, 0);
+	struct ps_component *unknown =
+	    ps_thread_component(ps_topology_unknown_thread(ps_component_topology(root)));
 
+	ck_assert_ptr_null(ps_component_find_logical(root, PS_COMPONENT_THREAD, 0, 16));
+	ck_assert_ptr_null(ps_component_find_logical(unknown, PS_COMPONENT_THREAD, 0, 16));
 	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_THREAD, 16));
 	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_THREAD, -1));
 	/* Caches without a number */
