@@ -99,7 +99,8 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  *   PS_EISRUN - the sampler is running, or waits for an exec
  *   PS_ECNFLCT - the group has PS_SAMPLER_MOST_EVENTS already
  *   PS_ENOCNTR - the event can be counted alone, and not in this group: there are not enough
- *       counters, or two PMUs that the kernel can't have in a group
+ *       counters, or two PMUs that the kernel can't have in a group; or every counter that could
+ *       count the event is taken
  *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
  *       descriptor
  *   as ps_sampler_create - PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ENOMEM, PS_ESYS
@@ -215,8 +216,8 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
  * Errors:
  *   PS_EINVAL - an argument is NULL
  *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware
- *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
- *       descriptor
+ *   PS_ECLOST - the sampler was made by the parent process; or the program has closed its
+ *       descriptor, which a read in user space doesn't notice
  *   PS_ESYS - a system call failed
  *
  * Any thread.
