@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses the attribution method of a set, when its events are opened. */
-#include "eventset/attribution.h"
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 #include <errno.h>

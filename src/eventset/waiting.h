@@ -30,7 +30,8 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here);
 /* Marks estimates among the parts of the reading that is being written, which are sums of bases and
  * counts. has_doubt is true if there may be any. */
 void ps__set_doubt_sums(struct ps_eventset *set);
-/* The second half of ps__set_settle_waiting, which recover.c repeats if the call was left meanwhile. */
+/* The second half of ps__set_settle_waiting, which recover.c repeats if the call was left
+ * meanwhile. */
 void ps__set_end_settling(struct ps_eventset *set);
 
 #endif
