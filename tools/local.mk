@@ -96,6 +96,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_show.c \
 	tools/stat_show.h \
 	tools/stat_start.c \
+	tools/stat_start_cpus.c \
 	tools/stat_aggregate.c \
 	tools/stat_aggregate.h \
 	tools/stat_task_rows.c \

@@ -67,7 +67,22 @@ int stat_count_check(struct stat_count *count, long long *residual);
 double stat_count_coverage(const struct stat_count *count);
 bool stat_count_has_missed(const struct stat_count *count);
 
-/* stat_start.c: opens the event sets. */
+/* stat_start.c and stat_start_cpus.c: open the event sets. */
+
+/* The target that a set is attached to: a control group, a process, or a CPU. */
+struct stat_place {
+	const char *cgroup; /* the group's folder; NULL: no group */
+	pid_t pid;          /* 0: none */
+	bool is_on_exec;    /* the process counts from its exec on */
+	int cpu;            /* used if there is neither a group nor a process */
+};
+
+/* Makes room for so many sets. */
+int stat_start_make_room(struct stat_count *count, size_t sets);
+
+/* Starts a clone of the model for the target. The caller has made room in the array. The clone is
+ * in the array even if it can't be attached or started. Returns the library's code. */
+int stat_start_clone(struct stat_count *count, struct stat_place place);
 
 /*
  * The functions below open the events and start them: for a child that waits for its exec (its

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Makes and starts the sets of a run: one for a command or process with everything it creates, one
- * for each CPU, or one for a control group.
- */
-#include "base/list.h"
+/* Makes and starts the sets of a run: one for a command or process with everything it creates.
+ * stat_start_cpus.c has the other targets. */
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
 #include "tools/stat_count.h"
 #include "tools/terminal.h"
-#include "topology/import.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +19,7 @@
 
 #define LONGEST_WAIT_MS 200
 
-static int start_make_room(struct stat_count *count, size_t sets)
+int stat_start_make_room(struct stat_count *count, size_t sets)
 {
 	count->sets = ps__os_calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
 	if (count->sets)
@@ -33,15 +28,7 @@ static int start_make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* The target that a set is attached to: a control group, a process, or a CPU. */
-struct start_place {
-	const char *cgroup; /* the group's folder; NULL: no group */
-	pid_t pid;          /* 0: none */
-	bool is_on_exec;    /* the process counts from its exec on */
-	int cpu;            /* used if there is neither a group nor a process */
-};
-
-static int start_attach(struct ps_eventset *set, const struct start_place *place)
+static int start_attach(struct ps_eventset *set, const struct stat_place *place)
 {
 	if (place->cgroup)
 		return ps_eventset_attach_cgroup(set, place->cgroup);
@@ -51,9 +38,7 @@ static int start_attach(struct ps_eventset *set, const struct start_place *place
 	return ps_eventset_attach_process(set, place->pid);
 }
 
-/* Starts a clone of the model for the target. The caller has made room in the array. The clone is
- * in the array even if it can't be attached or started. */
-static int start_clone(struct stat_count *count, struct start_place place)
+int stat_start_clone(struct stat_count *count, struct stat_place place)
 {
 	struct ps_eventset *set;
 	int code = ps_eventset_clone(&set, count->model);
@@ -85,11 +70,11 @@ static void start_drop_sets(struct stat_count *count, size_t left)
 /* Starts a set for the waiting child. The set counts from the exec on; with BPF, from now on. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
-	struct start_place place = {.pid = pid, .is_on_exec = count->how.method != STAT_METHOD_BPF};
+	struct stat_place place = {.pid = pid, .is_on_exec = count->how.method != STAT_METHOD_BPF};
 
 	count->uncounted.is_of_processes = true;
 	count->uncounted.is_of_command = true;
-	return start_clone(count, place) == PS_OK ? 0 : tool_complain_detail();
+	return stat_start_clone(count, place) == PS_OK ? 0 : tool_complain_detail();
 }
 
 /* Returns a process's CPU time; NaN if it is unknown. */
@@ -125,7 +110,7 @@ static int start_group(struct stat_count *count, pid_t pid)
 	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
-	if (start_clone(count, (struct start_place){.cgroup = count->cgroup.folder}) == PS_OK)
+	if (stat_start_clone(count, (struct stat_place){.cgroup = count->cgroup.folder}) == PS_OK)
 		return 0;
 	snprintf(how->why, sizeof how->why, "%s", ps_error_detail());
 	start_drop_sets(count, 0);
@@ -198,7 +183,7 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 {
 	enum stat_method method = start_choose(count, target);
 
-	if (start_make_room(count, 1) < 0)
+	if (stat_start_make_room(count, 1) < 0)
 		return -1;
 	if (method == STAT_METHOD_CGROUP && start_group(count, pid) < 0) {
 		if (stat_method_refuse_others(target->method, count->model, count->how.why))
@@ -227,7 +212,7 @@ static void start_suggest(const struct stat_count *count, pid_t pid)
 static int start_process(struct stat_count *count, pid_t pid)
 {
 	size_t before = count->set_count;
-	int code = start_clone(count, (struct start_place){.pid = pid});
+	int code = stat_start_clone(count, (struct stat_place){.pid = pid});
 
 	if (code == PS_OK)
 		return 0;
@@ -258,7 +243,7 @@ static void start_child(struct stat_count *count, pid_t pid, bool is_first)
 {
 	size_t before = count->set_count;
 
-	if (start_clone(count, (struct start_place){.pid = pid}) == PS_OK)
+	if (stat_start_clone(count, (struct stat_place){.pid = pid}) == PS_OK)
 		return;
 	if (tool_process_runs(pid)) {
 		if (is_first)
@@ -275,7 +260,7 @@ static int start_listed(struct stat_count *count, const struct stat_target *targ
 {
 	ps__os_free(count->sets);
 	count->uncounted.children = 0;
-	if (start_make_room(count, target->pid_count + all->count) < 0)
+	if (stat_start_make_room(count, target->pid_count + all->count) < 0)
 		return -1;
 	if (start_given(count, target) < 0)
 		return -1;
@@ -342,108 +327,10 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	start_note_method(count, start_choose(count, target));
 	if (target->has_children)
 		return start_trees(count, target) < 0 ? -1 : start_note_estimate(count, target);
-	if (start_make_room(count, target->pid_count) < 0)
+	if (stat_start_make_room(count, target->pid_count) < 0)
 		return -1;
 	if (start_given(count, target) < 0)
 		return -1;
 	stat_uncounted_find_children(count, target);
 	return start_note_estimate(count, target);
-}
-
-/* Checks a CPU of -C. If the tree has the CPU but the machine lacks it, start_check_machine
- * complains later. */
-static int start_check_cpu(int cpu, void *context)
-{
-	const struct stat_count *count = context;
-	const struct ps_thread *unknown = ps_topology_unknown_thread(count->topology);
-	bool is_in_tree = ps_topology_thread(count->topology, cpu) != unknown;
-	char why[PS__NO_CPU_BYTES];
-
-	if (is_in_tree && !ps__locate_is_possible(cpu))
-		return 0;
-	if (ps__locate_explain_no_cpu(cpu, why))
-		return tool_complain("-C: %s", why);
-	return is_in_tree ? 0 : tool_complain("-C: the tree has no CPU %d", cpu);
-}
-
-/* Checks that the machine has the CPU. hwloc's variables may replace the machine's tree by one with
- * more CPUs. */
-static int start_check_machine(int cpu)
-{
-	char variables[1024], unset[160];
-
-	if (ps__locate_is_possible(cpu) || !ps__import_variables(variables, sizeof variables))
-		return 0;
-	ps__import_unset(unset, sizeof unset);
-	return tool_complain("the tree has CPU %d, which this machine lacks: the tree is made of "
-	                     "%s. '%s' gives this machine's",
-	                     cpu, variables, unset),
-	       -1;
-}
-
-static bool start_is_wanted(int cpu, const char *cpus)
-{
-	return !ps__locate_is_offline(cpu) && (!cpus || ps__list_contains(cpus, cpu));
-}
-
-static int start_cpu(struct stat_count *count, int cpu)
-{
-	int code = start_clone(count, (struct start_place){.cpu = cpu});
-
-	if (code == PS_ECOUNT)
-		return tool_complain("CPU %d: %s; each CPU takes as many", cpu, ps_error_detail()),
-		       -1;
-	return code == PS_OK ? 0 : tool_complain_detail();
-}
-
-int stat_start_cpus(struct stat_count *count, const char *cpus)
-{
-	size_t threads = ps_component_thread_count(count->root);
-	int result = cpus ? ps__list_for_each(cpus, start_check_cpu, count) : 0;
-
-	for (size_t index = 0; result == 0 && index < threads; index++) {
-		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
-		if (start_is_wanted(cpu, cpus))
-			result = start_check_machine(cpu);
-	}
-	if (result != 0 || start_make_room(count, threads) < 0)
-		return -1;
-	if (!cpus)
-		stat_uncounted_note_online(count);
-	for (size_t index = 0; result == 0 && index < threads; index++) {
-		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
-		if (start_is_wanted(cpu, cpus))
-			result = start_cpu(count, cpu);
-	}
-	return result;
-}
-
-/* Complains about a control group. An absolute path is often meant to be relative to the
- * hierarchy's root. */
-static int start_complain_cgroup(const char *path, int code)
-{
-	char root[PATH_MAX], detail[1024];
-
-	if (code != PS_EINVAL && code != PS_ESYS)
-		return tool_complain_detail();
-	snprintf(detail, sizeof detail, "%s", ps_error_detail());
-	if (*path != '/')
-		tool_complain("--cgroup %s: %s", path, detail);
-	else if (ps__cgroup_root(root, sizeof root) != PS_OK)
-		tool_complain("--cgroup %s: %s. %s", path, detail, ps_error_detail());
-	else
-		tool_complain("--cgroup %s: %s. perf counts the control groups of %s: give a "
-		              "folder in there, or its path from there on",
-		              path, detail, root);
-	return -1;
-}
-
-int stat_start_cgroup(struct stat_count *count, const char *path)
-{
-	if (start_make_room(count, 1) < 0)
-		return -1;
-	tool_cgroup_note(&count->named, path);
-	stat_uncounted_note_online(count);
-	int code = start_clone(count, (struct start_place){.cgroup = path});
-	return code == PS_OK ? 0 : start_complain_cgroup(path, code);
 }

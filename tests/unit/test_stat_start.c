@@ -34,6 +34,7 @@ static void end(void)
 	for (size_t index = 0; index < run.count.set_count; index++)
 		ps_eventset_destroy(run.count.sets[index]);
 	ps__os_free(run.count.sets);
+	ps__os_free(run.count.online);
 	ps_eventset_destroy(model);
 	scene_teardown();
 }
