@@ -84,6 +84,11 @@ int stat_start_make_room(struct stat_count *count, size_t sets);
  * in the array even if it can't be attached or started. Returns the library's code. */
 int stat_start_clone(struct stat_count *count, struct stat_place place);
 
+/* Drops what the first sets have counted while the others were opened: no elapsed time has this
+ * time. If tasks are told apart, it stays: the kernel tells a task's counts from the opening on.
+ * Returns -1 after a complaint. */
+int stat_start_together(struct stat_count *count);
+
 /*
  * The functions below open the events and start them: for a child that waits for its exec (its
  * counters start at the exec), for running processes, for CPUs that are online, or for a control

@@ -67,6 +67,11 @@ static void start_drop_sets(struct stat_count *count, size_t left)
 		ps_eventset_destroy(count->sets[--count->set_count]);
 }
 
+int stat_start_together(struct stat_count *count)
+{
+	return count->tells_tasks ? 0 : stat_count_restart(count);
+}
+
 /* Starts a set for the waiting child. The set counts from the exec on; with BPF, from now on. */
 static int start_waiting(struct stat_count *count, pid_t pid)
 {
@@ -325,12 +330,14 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 		       -1;
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
-	if (target->has_children)
-		return start_trees(count, target) < 0 ? -1 : start_note_estimate(count, target);
-	if (stat_start_make_room(count, target->pid_count) < 0)
-		return -1;
-	if (start_given(count, target) < 0)
-		return -1;
-	stat_uncounted_find_children(count, target);
-	return start_note_estimate(count, target);
+	if (target->has_children) {
+		if (start_trees(count, target) < 0)
+			return -1;
+	} else {
+		if (stat_start_make_room(count, target->pid_count) < 0 ||
+		    start_given(count, target) < 0)
+			return -1;
+		stat_uncounted_find_children(count, target);
+	}
+	return start_note_estimate(count, target) < 0 ? -1 : stat_start_together(count);
 }

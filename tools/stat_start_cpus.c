@@ -74,7 +74,7 @@ int stat_start_cpus(struct stat_count *count, const char *cpus)
 		if (start_is_wanted(cpu, cpus))
 			result = start_cpu(count, cpu);
 	}
-	return result;
+	return result == 0 ? stat_start_together(count) : result;
 }
 
 /* Complains about a control group. An absolute path is often meant to be relative to the

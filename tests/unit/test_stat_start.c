@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How perfsage stat counts several processes, each of which may be another case; and the looks at
- * their tasks while it waits. */
+/* How perfsage stat counts several processes, each of which may be another case, or several CPUs;
+ * and the looks at their tasks while it waits. */
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "support/scene.h"
@@ -102,6 +102,61 @@ START_TEST(processes_that_are_alike_have_one_method)
 }
 END_TEST
 
+static int (*open_event)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                         unsigned long flags);
+static pid_t first_pid;
+static int first_cpu;
+
+/* While the events of other targets are opened, those of the first one count. */
+static int open_while_counting(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                               unsigned long flags)
+{
+	if (pid != first_pid || cpu != first_cpu)
+		fake_advance_on(PAGE_FAULTS, first_pid, first_cpu, 1000);
+	return open_event(attr, pid, cpu, group_fd, flags);
+}
+
+static void begin_counting(pid_t pid, int cpu)
+{
+	fake_file("/sys/devices/system/cpu/possible", "0-3\n");
+	fake_file("/sys/devices/system/cpu/present", "0-3\n");
+	first_pid = pid;
+	first_cpu = cpu;
+	open_event = ps__os.perf_event_open;
+	ps__os.perf_event_open = open_while_counting;
+	run.count.topology = scene.topology;
+	run.count.root = scene.root;
+}
+
+/* Counts 5 more page faults of the first target. */
+static void check_first(void)
+{
+	ps__os.perf_event_open = open_event;
+	fake_advance_on(PAGE_FAULTS, first_pid, first_cpu, 5);
+	stat_count_stop(&run.count, NULL);
+	ck_assert_int_eq(scene_total("page-faults").value, 5);
+}
+
+START_TEST(the_first_process_begins_to_count_when_the_last_one_does)
+{
+	show_process(500, "0-3");
+	show_process(600, "0-3");
+	begin_counting(500, 1);
+	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	ck_assert_uint_eq(run.count.set_count, 2);
+	check_first();
+}
+END_TEST
+
+START_TEST(the_first_cpu_begins_to_count_when_the_last_one_does)
+{
+	begin_counting(-1, 0);
+	ck_assert_int_eq(stat_start_cpus(&run.count, NULL), 0);
+	ck_assert_uint_eq(run.count.set_count, 4);
+	check_first();
+}
+END_TEST
+
 static int (*open_one)(const char *path, int flags);
 static int states; /* that were asked for, of the second process */
 
@@ -169,6 +224,8 @@ int main(void)
 
 	tcase_add_test(tests, one_process_of_several_is_enough_for_looks);
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
+	tcase_add_test(tests, the_first_process_begins_to_count_when_the_last_one_does);
+	tcase_add_test(tests, the_first_cpu_begins_to_count_when_the_last_one_does);
 	tcase_add_test(tests, a_demanded_method_must_be_that_of_all_processes);
 	tcase_add_test(tests, an_offline_cpu_is_no_cpu_that_the_machine_lacks);
 	return scene_run(suite);
