@@ -17,7 +17,6 @@
 #include <perfsage.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_PER_CPU] = "per-cpu",
@@ -67,10 +66,8 @@ bool stat_method_is_estimate(enum stat_method method)
 
 size_t stat_method_copies(enum stat_method method, size_t events)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-
 	if (method == STAT_METHOD_PER_CPU)
-		return events * (size_t)(cpus > 0 ? cpus : 1);
+		return ps__set_per_cpu_copies(events);
 	return method == STAT_METHOD_WHOLE ? events : 0;
 }
 
@@ -246,7 +243,7 @@ static void method_suggest_bpf(size_t needed, struct ps__buffer *out)
 
 void stat_method_suggest(enum stat_method method, size_t events, pid_t pid, struct ps__buffer *out)
 {
-	size_t by_bpf = stat_method_copies(STAT_METHOD_PER_CPU, events) + PS__BPF_DESCRIPTORS;
+	size_t by_bpf = ps__set_online_copies(events) + PS__BPF_DESCRIPTORS;
 	size_t by_looks = events * method_count_threads(pid);
 	size_t available = method_count_free();
 

@@ -38,6 +38,13 @@ void ps__set_note_missing(struct ps_eventset *set);
  * (doc/measurements). */
 #define PS__CHEAP_COPIES 15
 
+/* task_cpus.c: returns how many copies a created task takes if so many events are opened on each
+ * CPU. */
+size_t ps__set_per_cpu_copies(size_t events);
+/* Returns the same for events that are opened only on the CPUs that are online, as those of a
+ * control group and by BPF are. */
+size_t ps__set_online_copies(size_t events);
+
 /* time_share.c: returns the number of events and clocks that a created task copies; 0: the set's
  * counts aren't divided by time, or it isn't open. */
 size_t ps__set_time_share_copies(const struct ps_eventset *set);

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
+#include "eventset/parts.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -129,6 +130,22 @@ size_t ps__set_count_present_cpus(void)
 	static _Atomic int known;
 
 	return (size_t)ps__set_ask_once(&known, read_present_cpus);
+}
+
+size_t ps__set_per_cpu_copies(size_t events)
+{
+	size_t cpus = ps__set_count_present_cpus();
+
+	return events * (cpus ? cpus : 1);
+}
+
+size_t ps__set_online_copies(size_t events)
+{
+	char text[4096];
+
+	if (ps__os_read_file(ONLINE, text, sizeof text) <= 0)
+		return ps__set_per_cpu_copies(events);
+	return events * ps__list_count(text);
 }
 
 /* True if another method would be chosen now: the task is pinned and was not before, or the

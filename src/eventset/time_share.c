@@ -142,12 +142,12 @@ static int count_cpu(int cpu, void *context)
 
 bool ps__set_is_costly(const struct ps_eventset *set)
 {
-	return set->events.count * ps__set_count_present_cpus() >= PS__COSTLY_COPIES;
+	return ps__set_per_cpu_copies(set->events.count) >= PS__COSTLY_COPIES;
 }
 
 bool ps__set_has_few_clocks(const struct ps_eventset *set)
 {
-	size_t copies = set->events.count * ps__set_count_present_cpus();
+	size_t copies = ps__set_per_cpu_copies(set->events.count);
 	size_t clocks = 0;
 
 	if (set->counters.target.root_count > 0)
