@@ -15,6 +15,7 @@
 #include "tools/terminal.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,15 +137,35 @@ static const char *options_type_of(int key)
 	}
 }
 
+static int options_refuse_cpus(const char *list)
+{
+	return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list), -1;
+}
+
+/* Appends a list without blanks to the CPUs. */
+static int options_add_cpus(struct stat_options *options, const char *word)
+{
+	char *before = options->target.cpus;
+	size_t bytes = (before ? strlen(before) + 1 : 0) + strlen(word) + 1;
+
+	if (ps__list_max(word) < 0)
+		return options_refuse_cpus(word);
+	char *joined = ps__os_calloc(1, bytes);
+	if (!joined)
+		return tool_complain("out of memory"), -1;
+	snprintf(joined, bytes, "%s%s%s", before ? before : "", before ? "," : "", word);
+	ps__os_free(before);
+	options->target.cpus = joined;
+	return 0;
+}
+
+/* Adds lists of CPUs, as "0-3,8". The files of sysfs that have such lists end each with a line
+ * end. */
 static int options_take_cpus(struct stat_options *options, const char *list)
 {
-	size_t length = strlen(list);
-
-	if (ps__list_max(list) < 0 || list[length - 1] == ',')
-		return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list), -1;
 	options->target.is_whole_machine = true;
-	options->target.cpus = list;
-	return 0;
+	return options_lack_word(list) ? options_refuse_cpus(list)
+	                               : options_split(options, "-C", list, options_add_cpus);
 }
 
 static int options_take_cgroup(struct stat_options *options, const char *path)
@@ -333,6 +354,7 @@ void stat_options_clear(struct stat_options *options)
 	tool_names_clear(&options->events);
 	tool_names_clear(&options->metrics);
 	ps__os_free(options->target.pids);
+	ps__os_free(options->target.cpus);
 	ps__os_free(options->of_regions.named);
 	ps__os_free(options->output);
 	ps__os_free(options->heat);

@@ -31,7 +31,7 @@ struct stat_target {
 	                      */
 	bool has_children;   /* also count children that already run */
 	bool is_whole_machine;
-	const char *cpus;   /* whole machine: only these CPUs, as "0-3,8"; NULL: all */
+	char *cpus;         /* whole machine: only these CPUs, as "0-3,8"; NULL: all */
 	const char *cgroup; /* the path of a control group; NULL: none */
 	enum stat_method method;
 	bool is_exact; /* the user demands an exact split */
