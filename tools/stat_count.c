@@ -304,10 +304,11 @@ static void count_say_absent(const struct stat_count *count, const struct stat_o
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
                       const struct stat_options *options)
 {
-	/* Use the whole machine, because tasks outside this process's cpuset are counted, too. */
-	bool is_of_all_users = options->target.is_whole_machine || options->target.cgroup;
+	/* Use the whole machine for tasks that aren't perfsage's own: they may be outside this
+	 * process's cpuset. */
+	bool is_own = stat_options_counts_command(options);
 	struct ps_topology_options how = {.size = sizeof how,
-	                                  .flags = is_of_all_users ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
+	                                  .flags = is_own ? 0 : PS_TOPOLOGY_WHOLE_MACHINE};
 
 	*count = (struct stat_count){.model = model,
 	                             .has_intervals = options->interval_ms > 0,
