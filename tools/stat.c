@@ -157,6 +157,21 @@ static int stat_start_counting(struct run *run, pid_t command)
 	                                                       : result;
 }
 
+/* Ends the repetitions if a signal came since the run before: Ctrl-C reached no command. Returns -1
+ * if so. */
+static int stat_check_interruption(struct run *run, struct tool_launch *launch)
+{
+	struct session *session = run->session;
+	int number = tool_watcher_take_ending(&session->watcher);
+
+	if (number == 0)
+		return 0;
+	session->runs.interrupted = run->repetition;
+	session->runs.signal = number;
+	tool_launch_cancel(launch);
+	return -1;
+}
+
 /* Forks the command. The child must start with signals held. perfsage handles the signals that the
  * child gets while it waits. */
 static int stat_create_child(struct run *run, struct tool_launch *launch)
@@ -168,6 +183,8 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	/* Keep the signals held if the counts of earlier runs are still to be shown. */
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);
+	else if (result == 0)
+		result = stat_check_interruption(run, launch);
 	return result;
 }
 
@@ -195,7 +212,7 @@ static int stat_start_and_count(struct run *run)
 	struct tool_launch launch = {.pid = 0};
 
 	if (command && stat_create_child(run, &launch) < 0)
-		return TOOL_FAILED;
+		return stat_failed_status(session);
 	if (stat_start_counting(run, launch.pid) < 0) {
 		if (command)
 			tool_launch_cancel(&launch);

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST_FILES 8
@@ -200,6 +201,17 @@ void tool_watcher_release(struct tool_watcher *watcher)
 			sigdelset(&released, ending_signals[index]);
 	}
 	sigprocmask(SIG_UNBLOCK, &released, NULL);
+}
+
+int tool_watcher_take_ending(struct tool_watcher *watcher)
+{
+	const struct timespec at_once = {0};
+	int number = sigtimedwait(&watcher->ending, NULL, &at_once);
+
+	if (number <= 0)
+		return 0;
+	watcher->signal = number;
+	return number;
 }
 
 void tool_watcher_destroy(struct tool_watcher *watcher)
