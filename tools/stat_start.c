@@ -339,5 +339,6 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 			return -1;
 		stat_uncounted_find_children(count, target);
 	}
+	stat_uncounted_note_blind(count);
 	return start_note_estimate(count, target) < 0 ? -1 : stat_start_together(count);
 }

@@ -227,6 +227,14 @@ void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 	ps__buffer_clear(&cpus);
 }
 
+void stat_uncounted_note_blind(struct stat_count *count)
+{
+	count->uncounted.is_blind = !ps__locate_has_proc();
+	if (count->uncounted.is_blind)
+		tool_complain("no /proc of this PID namespace is mounted: child processes that ran "
+		              "already, and threads, may be missing in the counts");
+}
+
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target)
 {
 	struct tool_processes all;
@@ -240,10 +248,6 @@ void stat_uncounted_find_children(struct stat_count *count, const struct stat_ta
 	}
 	tool_processes_clear(&all);
 	count->uncounted.children = children;
-	count->uncounted.is_blind = !ps__locate_has_proc();
-	if (count->uncounted.is_blind)
-		tool_complain("no /proc of this PID namespace is mounted: child processes that ran "
-		              "already, and threads, may be missing in the counts");
 	if (children)
 		tool_complain("not counted: %zu child process%s with %ld thread%s, running "
 		              "already: -p counts a process and what it creates from now on; "

@@ -38,6 +38,9 @@ void stat_uncounted_take(struct stat_count *count);
  * them. */
 void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
 
+/* Complains if children and threads can't be found here, and notes it. */
+void stat_uncounted_note_blind(struct stat_count *count);
+
 /* Returns the number of children; NaN if it is unknown. */
 double stat_uncounted_children(const struct stat_uncounted *uncounted);
 

@@ -7,6 +7,7 @@
 #include "tools/stat_run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,6 +158,21 @@ START_TEST(the_first_cpu_begins_to_count_when_the_last_one_does)
 }
 END_TEST
 
+/* _i: with --children, or without */
+START_TEST(without_proc_the_number_of_children_is_unknown)
+{
+	static pid_t pids[] = {500};
+	const struct stat_target target = {
+	    .pids = pids, .pid_count = 1, .has_children = _i == 1, .method = STAT_METHOD_WHOLE};
+
+	check_ok(ps_eventset_set_attribution(model, PS_ATTRIBUTE_LAST_CPU));
+	fake_task(500, "solver", 1);
+	fake_unmount_proc();
+	ck_assert_int_eq(stat_start_processes(&run.count, &target), 0);
+	ck_assert(isnan(stat_uncounted_children(&run.count.uncounted)));
+}
+END_TEST
+
 static int (*open_one)(const char *path, int flags);
 static int states; /* that were asked for, of the second process */
 
@@ -226,6 +242,7 @@ int main(void)
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
 	tcase_add_test(tests, the_first_process_begins_to_count_when_the_last_one_does);
 	tcase_add_test(tests, the_first_cpu_begins_to_count_when_the_last_one_does);
+	tcase_add_loop_test(tests, without_proc_the_number_of_children_is_unknown, 0, 2);
 	tcase_add_test(tests, a_demanded_method_must_be_that_of_all_processes);
 	tcase_add_test(tests, an_offline_cpu_is_no_cpu_that_the_machine_lacks);
 	return scene_run(suite);
