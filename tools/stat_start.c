@@ -153,6 +153,16 @@ static int start_refuse_method(enum stat_method method, const struct ps_eventset
 	return -1;
 }
 
+/* Returns the copies of a set that uses no estimate. */
+static size_t start_plain_copies(const struct ps_eventset *set)
+{
+	const char *why;
+	bool is_exact = ps_eventset_attribution(set, &why) == PS_ATTRIBUTION_EXACT;
+
+	return stat_method_copies(is_exact ? STAT_METHOD_PER_CPU : STAT_METHOD_WHOLE,
+	                          ps_eventset_event_count(set));
+}
+
 /* Notes the estimates that the started sets use. For each process the library decides whether
  * per-CPU events would cost too much; then it divides counts by time. Fails if the user demanded an
  * estimate and a set uses none. */
@@ -166,14 +176,16 @@ static int start_note_estimate(struct stat_count *count, const struct stat_targe
 		size_t copies = ps__set_time_share_copies(set);
 		if (copies == 0 && stat_method_is_estimate(target->method))
 			return start_refuse_method(target->method, set);
-		if (copies == 0)
-			continue;
-		how->by_looks += ps__set_has_looks(set);
-		how->by_clocks += !ps__set_has_looks(set);
-		how->has_clocks |= copies > ps_eventset_event_count(count->model);
+		if (copies) {
+			how->by_looks += ps__set_has_looks(set);
+			how->by_clocks += !ps__set_has_looks(set);
+			how->has_clocks |= copies > ps_eventset_event_count(count->model);
+		} else {
+			copies = start_plain_copies(set);
+		}
 		most = copies > most ? copies : most;
 	}
-	if (most == 0)
+	if (how->by_looks + how->by_clocks == 0)
 		return 0;
 	start_note_method(count, how->by_looks ? STAT_METHOD_LOOKS : STAT_METHOD_TIME_SHARE);
 	how->is_asked = target->method != STAT_METHOD_AUTO;

@@ -91,6 +91,23 @@ START_TEST(one_process_of_several_is_enough_for_looks)
 }
 END_TEST
 
+/* Four CPUs, and descriptors for one thread with per-CPU events. */
+START_TEST(the_copies_are_those_of_the_process_with_most)
+{
+	fake_file("/sys/devices/system/cpu/possible", "0-3\n");
+	fake_file("/sys/devices/system/cpu/present", "0-3\n");
+	fake_set_nofile(40);
+	show_process(500, "0-3");
+	show_process(600, "0-3");
+	fake_task(601, "solver", 1);
+	fake_task_affinity(601, "0-3");
+	fake_file("/proc/600/task/601/stat", "601 (solver) R 1\n");
+	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	check_method(STAT_METHOD_LOOKS, "; of 2 processes 1 by looks, 1 neither");
+	ck_assert_uint_eq(run.count.how.copies, 8); /* two events for each of 4 CPUs */
+}
+END_TEST
+
 START_TEST(processes_that_are_alike_have_one_method)
 {
 	show_process(500, "0-3");
@@ -239,6 +256,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "stat_start", begin, end);
 
 	tcase_add_test(tests, one_process_of_several_is_enough_for_looks);
+	tcase_add_test(tests, the_copies_are_those_of_the_process_with_most);
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
 	tcase_add_test(tests, the_first_process_begins_to_count_when_the_last_one_does);
 	tcase_add_test(tests, the_first_cpu_begins_to_count_when_the_last_one_does);
