@@ -130,6 +130,7 @@ tools_libtools_la_SOURCES = \
 	tools/trace_file.h \
 	tools/watcher.c \
 	tools/watcher.h \
+	tools/watcher_processes.c \
 	tools/witness.c \
 	tools/witness.h
 if HAVE_OTF2

@@ -89,9 +89,9 @@ void tool_watcher_release(struct tool_watcher *watcher);
 /* Takes a signal of these that is held, and that no command got. Returns its number; 0: none. */
 int tool_watcher_take_ending(struct tool_watcher *watcher);
 
-/* Watches processes that aren't perfsage's children. Complains about pids that don't exist, moves
- * them to the array's end, and sets *count to the number of the others. Returns -1 after a
- * complaint; having no process left is one reason. */
+/* watcher_processes.c: watches processes that aren't perfsage's children. Complains about pids that
+ * don't exist, moves them to the array's end, and sets *count to the number of the others. Returns
+ * -1 after a complaint; having no process left is one reason. */
 int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count);
 
 /* Waits for a wakeup, until deadline_ns at the latest (CLOCK_MONOTONIC; 0: no deadline). */
