@@ -177,10 +177,23 @@ size_t tool_watcher_count_ended(const struct tool_watcher *watcher)
 	return ended;
 }
 
-bool tool_watcher_end_by_timeout(const struct tool_watcher *watcher)
+/* Sends the command a signal. Complains, once, if that isn't permitted: the command may run as
+ * another user. */
+static void watcher_signal_command(struct tool_watcher *watcher, int number)
+{
+	if (kill(watcher->command, number) == 0 || watcher->has_complained)
+		return;
+	int error = errno;
+	watcher->has_complained = true;
+	tool_complain("process %d, the command, can't be sent signal %d (%s): %s: perfsage waits "
+	              "until it ends",
+	              (int)watcher->command, number, strsignal(number), strerror(error));
+}
+
+bool tool_watcher_end_by_timeout(struct tool_watcher *watcher)
 {
 	if (watcher->command)
-		kill(watcher->command, SIGTERM);
+		watcher_signal_command(watcher, SIGTERM);
 	return watcher->command != 0;
 }
 
@@ -278,7 +291,7 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
 		if (!watcher_has_command_got(watcher, &info))
-			kill(watcher->command, (int)info.ssi_signo);
+			watcher_signal_command(watcher, (int)info.ssi_signo);
 		/* Look for the command's end here, too: SIGCHLD may be hidden by endless other
 		 * signals. */
 		*wakeup = TOOL_WAKEUP_COMMAND;

@@ -65,6 +65,7 @@ struct tool_watcher {
 	bool has_kept; /* tool_watcher_until received a wakeup that the next tool_watcher_wait
 	                * returns */
 	enum tool_wakeup kept;
+	bool has_complained; /* the command couldn't be sent a signal */
 	/* Called before the watcher waits for a command that may have ended, while the command's
 	 * files in /proc still exist. May be NULL */
 	void (*before_end)(void *context);
@@ -99,7 +100,7 @@ enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadli
 
 /* Called when the time is up. Asks the command to end. Returns true if there is a command to wait
  * for. */
-bool tool_watcher_end_by_timeout(const struct tool_watcher *watcher);
+bool tool_watcher_end_by_timeout(struct tool_watcher *watcher);
 
 /*
  * Waits until poll reports these events on the descriptor. Signals that are held are passed on
