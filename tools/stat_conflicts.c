@@ -65,6 +65,9 @@ static const char *conflicts_find_method(const struct stat_options *options)
 		return "--method time-share and --exact exclude each other: the split is estimated";
 	if (target->method == STAT_METHOD_LOOKS && target->is_exact)
 		return "--method looks and --exact exclude each other: the split is estimated";
+	if (target->method == STAT_METHOD_WHOLE && options->heat)
+		return "--method whole and --heat exclude each other: nothing is split, so no CPU "
+		       "would have a colour";
 	if (target->method == STAT_METHOD_WHOLE && stat_options_tell_tasks(options))
 		return "--method whole excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_TIME_SHARE && stat_options_tell_tasks(options))

@@ -3,7 +3,8 @@
  * The heat map: hwloc's XML in which each object has its counts as info attributes and a colour,
  * chosen by one event or metric, that lstopo draws. Counts are compared only among components of
  * one kind: a Package has the sum of its Threads, so it is compared with other Packages only. All
- * components share one scale for a metric.
+ * components share one scale for a metric. Last-cpu values colour only the Machine: their CPU is
+ * where the task was seen last.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -28,6 +29,7 @@ struct heat {
 	const char *name;
 	double largest[KINDS];    /* by heat_kind_of: the largest number of the kind */
 	const char *kinds[KINDS]; /* name of one component of the kind */
+	bool has_last_cpu;        /* numbers without a colour, because they are last-cpu */
 	size_t next;              /* index of the next row: the tree is visited in the table's
 	                           * order */
 	struct ps__buffer text;   /* the text of one attribute */
@@ -40,8 +42,8 @@ static size_t heat_kind_of(const struct heat *heat, const struct ps_component *c
 	return (size_t)component->type * LEVELS + (size_t)component->cache_level;
 }
 
-/* Gives the number that decides a row's colour. Returns false if it is unknown. */
-static bool heat_warmth(const struct heat *heat, size_t row, double *out)
+/* Gives the number that colours a row. Returns false if it is unknown. */
+static bool heat_number(const struct heat *heat, size_t row, double *out)
 {
 	const struct ps__table *table = &heat->report->table;
 	struct ps_metric_value value;
@@ -58,6 +60,36 @@ static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 	return true;
 }
 
+/* True if the cell is last-cpu. A package's event belongs to it, wherever the task is. */
+static bool heat_is_last_cpu(const struct ps__table *table, size_t row, size_t column)
+{
+	return table->columns[column].scope == PS_SCOPE_THREAD &&
+	       ps__table_cell(table, row, column)->value.attribution == PS_ATTRIBUTION_LAST_CPU;
+}
+
+/* True if the row's number is known to belong to its component. */
+static bool heat_has_place(const struct heat *heat, size_t row)
+{
+	const struct ps__table *table = &heat->report->table;
+
+	if (table->rows[row].component == table->topology->root)
+		return true;
+	if (heat->event != NONE)
+		return !heat_is_last_cpu(table, row, heat->event);
+	const struct ps__table_metric *metric = &table->metrics[heat->metric];
+	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
+		if (heat_is_last_cpu(table, row, metric->operands[operand]))
+			return false;
+	}
+	return true;
+}
+
+/* Gives the number that decides a row's colour. Returns false if the row has no colour. */
+static bool heat_warmth(const struct heat *heat, size_t row, double *out)
+{
+	return heat_number(heat, row, out) && heat_has_place(heat, row);
+}
+
 /* Finds the largest number of each kind. The unknown Thread isn't drawn, so its number doesn't
  * count. */
 static void heat_find_scales(struct heat *heat)
@@ -68,8 +100,12 @@ static void heat_find_scales(struct heat *heat)
 		const struct ps_component *component = table->rows[row].component;
 		size_t kind = heat_kind_of(heat, component);
 		double value;
-		if (component == table->topology->unknown || !heat_warmth(heat, row, &value))
+		if (component == table->topology->unknown || !heat_number(heat, row, &value))
 			continue;
+		if (!heat_has_place(heat, row)) {
+			heat->has_last_cpu = true;
+			continue;
+		}
 		heat->largest[kind] = fmax(heat->largest[kind], value);
 		heat->kinds[kind] = component->name;
 	}
@@ -235,7 +271,7 @@ static int heat_add_unknown(struct heat *heat, struct ps__note *note)
 	double value;
 
 	if (last == 0 || table->rows[last].component != table->topology->unknown ||
-	    !heat_warmth(heat, last, &value))
+	    !heat_number(heat, last, &value))
 		return PS_OK;
 	heat_begin_line(heat);
 	ps__buffer_add(&heat->text, "on CPUs that the tree does not know ");
@@ -300,13 +336,15 @@ static int heat_add_legend(struct heat *heat, struct ps__note *note)
 		return heat_end_line(heat, note);
 	}
 	if (!heat_has_colours(heat)) {
-		ps__buffer_add(&heat->text, "%s is not known anywhere, so nothing has a colour",
-		               heat->name);
+		ps__buffer_add(&heat->text, "%s is %s, so nothing has a colour", heat->name,
+		               heat->has_last_cpu ? "last-cpu (the task may have moved)"
+		                                  : "not known anywhere");
 		return heat_end_line(heat, note);
 	}
 	ps__buffer_add(&heat->text,
-	               "%s: violet is 0, yellow the largest%s; without a colour: not counted",
-	               heat->name, heat->metric == NONE ? " of its kind" : "");
+	               "%s: violet is 0, yellow the largest%s; without a colour: not counted%s",
+	               heat->name, heat->metric == NONE ? " of its kind" : "",
+	               heat->has_last_cpu ? ", or last-cpu (the task may have moved)" : "");
 	int code = heat_end_line(heat, note);
 	if (code == PS_OK)
 		code = heat_add_scales(heat, note);

@@ -214,6 +214,45 @@ START_TEST(part_of_the_machine_and_unknown_cpus)
 }
 END_TEST
 
+START_TEST(last_cpu_counts_colour_only_the_machine)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_component *whole = scene.root;
+
+	store_as(set, 1, (const long long[]){10}, false);
+	char *xml = heat_xml(NULL);
+	check_style(xml, "Machine", 0, 1);
+	ck_assert_ptr_null(style_in(xml, "Package", 0));
+	ck_assert_ptr_null(style_in(xml, "PU", 1));
+	ck_assert_ptr_nonnull(strstr(xml, "\"10 (last-cpu)"));
+	ck_assert_ptr_nonnull(strstr(xml, "not counted, or last-cpu (the task may have moved)"));
+	ck_assert_ptr_nonnull(strstr(xml, "perfsage: Machine 10\""));
+	free(xml);
+	scene.root = ps_component_find(whole, PS_COMPONENT_PACKAGE, 0);
+	xml = heat_xml(NULL);
+	ck_assert_uint_eq(count_of(xml, "lstopoStyle"), 0);
+	ck_assert_ptr_nonnull(strstr(xml, "page-faults is last-cpu (the task may have moved), so"));
+	free(xml);
+	scene.root = whole;
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_metric_of_last_cpu_counts_colours_only_the_machine)
+{
+	struct ps_eventset *set;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions", "cycles", NULL);
+	store_as(set, 0, (const long long[]){400, 200}, false);
+	char *xml = heat_xml("ipc");
+	check_style(xml, "Machine", 0, 1);
+	ck_assert_ptr_null(style_in(xml, "PU", 0));
+	free(xml);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("heat");
@@ -227,5 +266,7 @@ int main(void)
 	tcase_add_test(tests, what_is_not_known_has_a_remark_and_no_colour);
 	tcase_add_test(tests, estimates_of_parts_have_their_sign_and_the_total_has_none);
 	tcase_add_test(tests, part_of_the_machine_and_unknown_cpus);
+	tcase_add_test(tests, last_cpu_counts_colour_only_the_machine);
+	tcase_add_test(tests, a_metric_of_last_cpu_counts_colours_only_the_machine);
 	return scene_run(suite);
 }

@@ -11,16 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-static inline void store(const struct ps_eventset *model, int cpu, const long long *counters)
+/* Stores the counters of a CPU, whatever runs there; or those of a task that was seen there. */
+static inline void store_as(const struct ps_eventset *model, int cpu, const long long *counters,
+                            bool is_attached)
 {
 	struct ps_eventset *set = NULL;
 	uint64_t timestamp = 0;
 
+	fake_file("/sys/devices/system/cpu/possible", "0-127\n");
+	fake_file("/sys/devices/system/cpu/online", "0-127\n");
 	fake_set_cpu(cpu);
 	check_ok(ps_eventset_clone(&set, model));
+	if (is_attached)
+		check_ok(ps_eventset_attach_cpu(set, cpu));
 	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
 	                  NULL));
 	ps_eventset_destroy(set);
+}
+
+static inline void store(const struct ps_eventset *model, int cpu, const long long *counters)
+{
+	store_as(model, cpu, counters, true);
 }
 
 static inline char *heat_xml(const char *heat_by)
