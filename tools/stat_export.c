@@ -58,15 +58,24 @@ static void fields_add_quality(struct stat_fields *fields, const struct stat_qua
 		fields_add_number(fields, "tasks_left", (double)uncounted->left);
 }
 
+/* Adds a number from the journal, which isn't known if the journal lacks notes. */
+static void fields_add_count(struct stat_fields *fields, const char *name,
+                             const struct stat_heard *heard, size_t count)
+{
+	fields_add_number(fields, name, heard->lacks_notes ? (double)NAN : (double)count);
+}
+
 static void fields_add_heard(struct stat_fields *fields, const struct stat_regions *regions)
 {
 	const struct stat_heard *heard = &regions->heard;
 
-	fields_add_number(fields, "programs_with_collector", (double)heard->programs);
-	fields_add_number(fields, "processes_with_marks", (double)heard->processes);
-	fields_add_number(fields, "processes_cut_short", (double)heard->flushed);
-	fields_add_number(fields, "processes_without_report", (double)heard->silent);
-	fields_add_number(fields, "cpu_s_with_marks", heard->cpu_s);
+	fields_add_count(fields, "programs_with_collector", heard, heard->programs);
+	fields_add_count(fields, "processes_with_marks", heard, heard->processes);
+	fields_add_count(fields, "processes_cut_short", heard, heard->flushed);
+	fields_add_count(fields, "processes_without_report", heard, heard->silent);
+	fields_add_count(fields, "inner_perfsages", heard, heard->inner);
+	fields_add_number(fields, "cpu_s_with_marks",
+	                  heard->lacks_notes ? (double)NAN : heard->cpu_s);
 }
 
 static void fields_add_ending(struct stat_fields *fields, const struct stat_facts *facts)

@@ -239,7 +239,8 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 
 	if (ps__buffer_finish(&out, output->stream) != PS_OK)
 		result = tool_complain_detail();
-	else if (!heard->processes || heard->silent || heard->flushed || heard->lacks_notes)
+	else if (!heard->processes || heard->silent || heard->flushed || heard->inner ||
+	         heard->lacks_notes)
 		tool_complain_lines(ps__buffer_text(&lines));
 	ps__buffer_clear(&lines);
 	return result;
