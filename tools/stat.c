@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes the reports of a run. Leaves out the reports of an interrupted run, whose counts are left
- * out, too; but not if no run was counted before. */
+/* Takes the reports of a run. Leaves out the reports of a run whose counts are left out; but not if
+ * no run was counted before. */
 static int stat_take_regions(struct run *run, bool is_counted)
 {
 	struct session *session = run->session;
@@ -26,6 +26,21 @@ static int stat_take_regions(struct run *run, bool is_counted)
 		result = stat_regions_take(&session->regions, run->repetition);
 	stat_regions_drop(&session->regions);
 	return result;
+}
+
+/* Adds a run to the means. Returns 0 if it was added, 1 if it was left out, and -1 after a
+ * complaint. */
+static int stat_add_run(struct run *run, const struct stat_facts *facts)
+{
+	struct session *session = run->session;
+
+	if (!stat_runs_add(&session->runs, facts))
+		return 1;
+	int added = stat_wait_add_interval(run, true);
+	if (added == 0)
+		ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
+	session->runs.left_out += added > 0;
+	return added;
 }
 
 /* Shows the end of a run: its counts, or its last interval and the sum of all intervals. */
@@ -40,13 +55,8 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 		return stat_total_show(&session->aggregate, facts, output);
 	}
 	if (session->options.repetitions > 1) {
-		bool is_counted = stat_runs_add(&session->runs, facts);
-		if (is_counted) {
-			if (stat_wait_add_interval(run, true) < 0)
-				return -1;
-			ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
-		}
-		if (stat_take_regions(run, is_counted) < 0)
+		int added = stat_add_run(run, facts);
+		if (added < 0 || stat_take_regions(run, added == 0) < 0)
 			return -1;
 		/* If the first run was interrupted, there are no other counts, so show them. */
 		if (session->runs.counted &&

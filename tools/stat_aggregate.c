@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Adds up the tables of all intervals or runs, cell by cell, as the library adds parts. Each run
- * has its own topology, so rows and columns are matched by index: all tables are of one machine and
- * one set of events.
+ * has its own topology, so rows and columns are matched by index. A run whose rows are other
+ * components is left out.
  */
 #include "tools/stat_aggregate.h"
 
@@ -133,23 +133,46 @@ static void aggregate_add_table(struct stat_aggregate *aggregate, const struct p
 	aggregate_add_whole_events(sum, one);
 }
 
+static bool aggregate_is_same(const struct ps_component *one, const struct ps_component *other)
+{
+	return ps_component_type(one) == ps_component_type(other) &&
+	       ps_component_cache_level(one) == ps_component_cache_level(other) &&
+	       ps_component_depth(one) == ps_component_depth(other) &&
+	       ps_component_os_id(one) == ps_component_os_id(other);
+}
+
+/* True if the rows are the same components. They aren't if a CPU came online or went offline, or if
+ * the cpuset changed. */
+static bool aggregate_has_rows(const struct ps__table *sum, const struct ps__table *one)
+{
+	if (one->row_count != sum->row_count)
+		return false;
+	for (size_t row = 0; row < sum->row_count; row++) {
+		if (!aggregate_is_same(sum->rows[row].component, one->rows[row].component))
+			return false;
+	}
+	return true;
+}
+
 int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended)
 {
 	struct ps__table one;
 
-	if (has_ended)
-		stat_quality_add_run(&aggregate->quality, count);
-	else
-		stat_quality_add_interval(&aggregate->quality, count);
 	if (aggregate->table.event_count == 0 && aggregate_begin_table(aggregate, count->root) < 0)
 		return -1;
 	if (aggregate_create_table(aggregate, count->root, &one) < 0)
 		return -1;
-	/* A table of another size has no counts. */
-	if (one.row_count == aggregate->table.row_count &&
-	    one.column_count == aggregate->table.column_count)
+	bool has_rows = aggregate_has_rows(&aggregate->table, &one);
+	/* A table with other columns has no counts. */
+	if (has_rows && one.column_count == aggregate->table.column_count)
 		aggregate_add_table(aggregate, &one);
 	ps__table_clear(&one);
+	if (!has_rows)
+		return 1;
+	if (has_ended)
+		stat_quality_add_run(&aggregate->quality, count);
+	else
+		stat_quality_add_interval(&aggregate->quality, count);
 	return 0;
 }
 
@@ -237,7 +260,7 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
 	return true;
 }
 
-/* Adds a line for each status other than 0, and for the run that is left out. */
+/* Adds a line for each status other than 0, and for runs that are left out. */
 static void aggregate_show_runs(const struct stat_runs *runs, struct ps__buffer *out)
 {
 	for (size_t index = 0; index < runs->kind_count; index++) {
@@ -251,6 +274,14 @@ static void aggregate_show_runs(const struct stat_runs *runs, struct ps__buffer 
 	if (runs->others)
 		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "",
 		               runs->others, runs->counted);
+	if (runs->left_out) {
+		stat_footer_line("left out", out);
+		ps__buffer_add(
+		    out,
+		    "%lld of %lld runs, on other CPUs than the first: CPUs came online or "
+		    "went offline, or the cpuset changed\n",
+		    runs->left_out, runs->counted);
+	}
 	if (runs->interrupted)
 		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n",
 		               runs->interrupted, runs->signal, strsignal(runs->signal));

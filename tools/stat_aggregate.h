@@ -24,14 +24,14 @@ struct stat_aggregate {
 	bool is_for_people;                 /* as in stat_metrics_find */
 };
 
-/* Starts with no runs. Runs that are added must be of the same machine. Returns -1 after a
- * complaint. */
+/* Starts with no runs. Returns -1 after a complaint. */
 int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
                           const struct stat_count *count);
 void stat_aggregate_destroy(struct stat_aggregate *aggregate);
 
 /* Adds the latest reading of each component: of an interval, or, if has_ended, of the end of a run.
- * Returns -1 after a complaint. */
+ * Returns 1 if a run was left out, because its tree has other components than the first run's; -1
+ * after a complaint. */
 int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
 
 /* Called when a run is over. If the rows are components of the run's topology, takes ownership of
@@ -65,6 +65,7 @@ struct stat_runs {
 	long long others; /* number of runs with statuses that are not in kinds */
 	long long failed;
 	long long counted;
+	long long left_out;    /* number of the counted runs that stat_aggregate_add left out */
 	long long interrupted; /* number of the run that is left out because of a signal; 0: none */
 	int signal;            /* the signal that interrupted it */
 };

@@ -322,6 +322,7 @@ int stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *
 	ps__json_add_integer(&json, "exit_status",
 	                     runs->kind_count ? tool_status_number(runs->kinds[0].status) : 0);
 	ps__json_add_integer(&json, "failed_runs", runs->failed);
+	ps__json_add_integer(&json, "left_out_runs", runs->left_out);
 	if (runs->interrupted)
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else

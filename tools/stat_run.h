@@ -58,8 +58,8 @@ enum tool_wakeup stat_wait_for_end(struct run *run);
 /* Removes the elapsed time from the terminal. */
 void stat_wait_end_beat(struct run *run);
 
-/* Adds the counts since the last interval, or of the whole run, to the sums. Returns -1 after a
- * complaint. */
+/* Adds the counts since the last interval, or of the whole run, to the sums. Returns what
+ * stat_aggregate_add returns. */
 int stat_wait_add_interval(struct run *run, bool has_ended);
 
 /* Shows the counts since the last interval. ending: facts of the run if this is the last interval,

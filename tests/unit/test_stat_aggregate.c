@@ -139,6 +139,47 @@ START_TEST(json_tells_the_least_coverage_of_a_run_of_the_total_and_of_means)
 }
 END_TEST
 
+/* Counts a run on the CPU of a machine with its own topology. Returns what adding it returned. */
+static int add_run_on(struct stat_aggregate *aggregate, const struct ps_eventset *model,
+                      const char *machine, int cpu)
+{
+	struct ps_eventset *set = NULL;
+	struct stat_count count = {.model = model, .sets = &set, .set_count = 1};
+
+	check_ok(ps_topology_load_synthetic(&count.topology, machine));
+	count.root = ps_topology_root(count.topology);
+	fake_set_cpu(cpu);
+	check_ok(ps_eventset_clone(&set, model));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 100);
+	check_ok(ps_stop(set, count.root, NULL, NULL));
+	int added = stat_aggregate_add(aggregate, &count, true);
+	stat_aggregate_keep(aggregate, &count);
+	ps_eventset_destroy(set);
+	ps_topology_destroy(count.topology);
+	return added;
+}
+
+START_TEST(a_run_on_other_cpus_is_left_out)
+{
+	struct stat_options options = {.repetitions = 4};
+	struct stat_output output = {.options = &options};
+	struct ps_eventset *model = scene_set("page-faults", NULL);
+	struct stat_count count = {.model = model};
+	struct stat_aggregate aggregate;
+
+	ck_assert_int_eq(stat_aggregate_create(&aggregate, &output, &count), 0);
+	ck_assert_int_eq(add_run_on(&aggregate, model, "core:2 pu:1", 0), 0);
+	ck_assert_int_eq(add_run_on(&aggregate, model, "core:2 pu:1(indexes=2,3)", 2), 1);
+	ck_assert_int_eq(add_run_on(&aggregate, model, "core:3 pu:1", 0), 1);
+	ck_assert_int_eq(add_run_on(&aggregate, model, "core:2 pu:1", 1), 0);
+	ck_assert_int_eq(stat_aggregate_total(&aggregate, 0, 0).value, 200);
+	ck_assert_uint_eq(aggregate.spreads[0].samples, 2);
+	stat_aggregate_destroy(&aggregate);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stat_aggregate");
@@ -149,5 +190,6 @@ int main(void)
 	suite_add_tcase(suite, hybrid);
 	tcase_add_loop_test(scene_case_of(suite, "coverage", setup_core_pmu, scene_teardown),
 	                    json_tells_the_least_coverage_of_a_run_of_the_total_and_of_means, 0, 2);
+	tcase_add_test(scene_case(suite, "runs"), a_run_on_other_cpus_is_left_out);
 	return scene_run(suite);
 }
