@@ -249,7 +249,9 @@ static bool rows_find_total(const struct stat_aggregate *aggregate, const char *
 }
 
 /* Finds the total of each event. The kernel reports a task's counts without their status; the
- * totals tell what is missing because of permissions or multiplexing. */
+ * totals tell what is missing because of permissions or multiplexing. The kernel splits a task's
+ * counts by CPU, but if the total is mixed, events took turns while tasks moved: the rows are then
+ * scaled by the factor of all CPUs, so they are mixed, too. */
 static int rows_find_totals(struct matrix *matrix, const struct stat_count *count,
                             const struct stat_aggregate *aggregate)
 {
@@ -262,7 +264,8 @@ static int rows_find_totals(struct matrix *matrix, const struct stat_count *coun
 		if (aggregate ? !rows_find_total(aggregate, name, total)
 		              : ps_component_total(count->root, name, total) != PS_OK)
 			total->status = ps_eventset_event_status(count->model, event);
-		total->attribution = PS_ATTRIBUTION_EXACT;
+		if (total->attribution != PS_ATTRIBUTION_MIXED)
+			total->attribution = PS_ATTRIBUTION_EXACT;
 	}
 	return matrix->totals ? 0 : 1;
 }

@@ -107,6 +107,43 @@ START_TEST(tasks_that_had_the_same_number_have_sums_of_their_own)
 }
 END_TEST
 
+/* Two events that take turns on one counter, while a task is on these CPUs. */
+static void check_label_of_turns(int cpu, int other, enum ps_attribution label)
+{
+	struct stat_count count = {.topology = scene.topology, .root = scene.root};
+
+	fake_add_core_pmu(1);
+	struct ps_eventset *set = scene_started("cycles", "branches", NULL);
+	for (int turn = 0; turn < 2; turn++) {
+		fake_set_cpu(turn ? other : cpu);
+		fake_set_waiting(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, turn);
+		fake_run(1000000, 1000000);
+		fake_advance(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1000);
+	}
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	count.model = set;
+	ck_assert_int_eq(stat_matrix_fill(&matrix, &count, NULL), 0);
+	const struct task_row row = {.counts = (long long[]){10, 10}};
+	struct ps_value value = stat_matrix_value(&matrix, &row, 0);
+	ck_assert_int_eq((int)value.status, PS_STATUS_SCALED);
+	ck_assert_int_eq(value.value, 20);
+	ck_assert_int_eq((int)value.attribution, (int)label);
+	stat_matrix_clear(&matrix);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(counts_scaled_by_the_factor_of_several_cpus_are_mixed)
+{
+	check_label_of_turns(0, 1, PS_ATTRIBUTION_MIXED);
+}
+END_TEST
+
+START_TEST(counts_scaled_by_the_factor_of_one_cpu_are_exact)
+{
+	check_label_of_turns(0, 0, PS_ATTRIBUTION_EXACT);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stat_task_rows");
@@ -115,5 +152,7 @@ int main(void)
 	tcase_add_test(tests, processes_that_had_the_same_number_have_sums_of_their_own);
 	tcase_add_test(tests, processes_of_two_sets_have_sums_of_their_own);
 	tcase_add_test(tests, tasks_that_had_the_same_number_have_sums_of_their_own);
+	tcase_add_test(tests, counts_scaled_by_the_factor_of_several_cpus_are_mixed);
+	tcase_add_test(tests, counts_scaled_by_the_factor_of_one_cpu_are_exact);
 	return scene_run(suite);
 }
