@@ -25,6 +25,8 @@ struct collect_settings {
 	int cache_level;
 	unsigned flags;     /* of enum ps_paths_flag */
 	bool hides_metrics; /* hides derived values */
+	bool hides_idle;    /* a tree in JSON or CSV leaves out components without a count */
+	bool has_each;      /* a tree in text has a line for each component */
 	size_t width;
 	double budget;   /* percent; 0: none */
 	uint64_t one_in; /* of each region, one in this number of visits is counted; 1: all */

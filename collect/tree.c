@@ -63,6 +63,7 @@ static int tree_add_text(const struct collect_report *report, const struct ps_pa
 	             (settings->flags & PS_PATHS_UTF8 ? PS_PRINT_UTF8 : 0) |
 	             (settings->flags & PS_PATHS_COLOUR ? PS_PRINT_COLOUR : 0) |
 	             (settings->flags & PS_PATHS_IDLE ? PS_PRINT_IDLE : 0) |
+	             (settings->has_each ? PS_PRINT_EACH : 0) |
 	             (settings->types ? PS_PRINT_FLAT | PS_PRINT_EACH : 0)};
 	struct ps__buffer text = {0};
 	struct ps__table table;
@@ -83,15 +84,16 @@ static int tree_add(const struct collect_report *report, const struct ps_path *p
                     const char *names, const struct collect_run *run, FILE *stream)
 {
 	const struct collect_settings *settings = report->settings;
-	struct ps_export_options options = {.size = sizeof options,
-	                                    .flags = PS_EXPORT_COMPACT |
-	                                             (run->is_continued ? PS_EXPORT_NO_HEADER : 0),
-	                                    .types = settings->types,
-	                                    .cache_level = settings->cache_level,
-	                                    .metrics = run->metrics,
-	                                    .metric_count = run->metric_count,
-	                                    .fields = run->fields,
-	                                    .field_count = run->field_count};
+	struct ps_export_options options = {
+	    .size = sizeof options,
+	    .flags = PS_EXPORT_COMPACT | (settings->hides_idle ? PS_EXPORT_NO_IDLE : 0) |
+	             (run->is_continued ? PS_EXPORT_NO_HEADER : 0),
+	    .types = settings->types,
+	    .cache_level = settings->cache_level,
+	    .metrics = run->metrics,
+	    .metric_count = run->metric_count,
+	    .fields = run->fields,
+	    .field_count = run->field_count};
 
 	if (settings->format == PS_FORMAT_TEXT)
 		return tree_add_text(report, path, names, run, stream);

@@ -98,6 +98,9 @@ static const char *conflicts_find_regions(const struct stat_options *options)
 		       "one group, as far as the counters permit it";
 	if (options->target.method != STAT_METHOD_AUTO)
 		return "--regions excludes --method: each process counts its own threads";
+	if (options->target.is_exact)
+		return "--regions excludes --exact: each process splits its own counts, and its "
+		       "report has their labels";
 	if (options->shows_tasks)
 		return "--regions excludes --tasks; --processes shows each process's regions";
 	if (options->interval_ms)

@@ -125,6 +125,8 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	    .cache_level = options->by.cache_level,
 	    .width = output->screen.width,
 	    .hides_metrics = options->look.hides_metrics,
+	    .hides_idle = options->look.hides_idle,
+	    .has_each = options->look.flags & PS_PRINT_EACH,
 	    .flags = (options->look.is_raw ? PS_PATHS_RAW : 0) |
 	             (regions_have_idle(options) ? PS_PATHS_IDLE : 0) |
 	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
