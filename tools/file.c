@@ -162,6 +162,15 @@ static int file_given_descriptor(const char *name)
 	return -1;
 }
 
+bool tool_file_is_of(const struct tool_file *file, const char *name)
+{
+	int given = file_given_descriptor(name);
+
+	if (file->is_given || given >= 0)
+		return file->is_given && file->fd == given;
+	return tool_part_is_of(&file->part, name);
+}
+
 /* True if a part replaces the file at the end. False for a link in /proc: the link leads to an open
  * file, but the path that it shows may belong to another file. */
 static bool file_is_replaced(const char *name, bool exists, const struct stat *what)

@@ -99,6 +99,9 @@ int tool_file_append(struct tool_file *file, const char *name, bool has_heading,
 /* Uses a descriptor that perfsage inherited. name: for complaints. Returns -1 after a complaint. */
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher);
 
+/* True if tool_file_open would write to the same file or inherited descriptor under this name. */
+bool tool_file_is_of(const struct tool_file *file, const char *name);
+
 /* Empties the file if it is a regular one that can't be replaced by renaming. */
 void tool_file_begin(struct tool_file *file);
 

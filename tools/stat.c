@@ -308,15 +308,9 @@ static int stat_find_processes(struct session *session)
 static int stat_open_output(struct session *session)
 {
 	const struct stat_options *options = &session->options;
-	const struct tool_file *heat = &session->heat.file;
-	bool is_same =
-	    options->heat && options->output && tool_part_is_of(&heat->part, options->output);
 
-	if (!is_same && stat_output_open(&session->output, options, &session->watcher) < 0)
-		return -1;
-	if (!is_same && !(options->heat && heat->is_given && heat->fd == session->output.file.fd))
-		return 0;
-	stat_output_close(&session->output);
+	if (!options->heat || !tool_file_is_of(&session->heat.file, options->output))
+		return stat_output_open(&session->output, options, &session->watcher);
 	return tool_complain("-o and --heat can't write the same file: '%s' is both",
 	                     options->heat),
 	       -1;

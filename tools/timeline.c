@@ -71,13 +71,27 @@ static int take_output(struct timeline_options *options, const char *name)
 	return 0;
 }
 
+static int take_pid(struct timeline_options *options, const char *text)
+{
+	long long pid;
+
+	if (tool_parse_pid(text, &pid) < 0)
+		return -1;
+	if (options->pid && options->pid != pid)
+		return tool_complain("-p observes one process, and %lld and %lld are two",
+		                     options->pid, pid),
+		       -1;
+	options->pid = pid;
+	return 0;
+}
+
 static int timeline_take_option(struct timeline_options *options, int key, const char *argument)
 {
 	switch (key) {
 	case 'e':
 		return tool_names_add(&options->events, argument);
 	case 'p':
-		return tool_parse_pid(argument, &options->pid);
+		return take_pid(options, argument);
 	case 'o':
 		return take_output(options, argument);
 	case OPTION_TRACE:
@@ -221,7 +235,7 @@ static int open_trace(struct timeline *timeline)
 {
 	const struct timeline_options *options = &timeline->options;
 
-	if (tool_part_is_of(&timeline->file.part, options->trace))
+	if (tool_file_is_of(&timeline->file, options->trace))
 		return complain_same(options);
 	return timeline_trace_open(timeline);
 }
