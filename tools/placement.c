@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "tools/options.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -13,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define BLANKS " \t\n"
 
 void tool_places_clear(struct tool_places *places)
 {
@@ -113,7 +112,7 @@ static int parse_fail(const struct parser *parser, const char *wanted)
 
 static void parse_blanks(struct parser *parser)
 {
-	parser->at += strspn(parser->at, BLANKS);
+	parser->at += strspn(parser->at, TOOL_BLANKS);
 }
 
 static bool parse_sign(struct parser *parser, char sign)

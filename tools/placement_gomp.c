@@ -3,13 +3,12 @@
 #include "tools/placement.h"
 
 #include "base/error.h"
+#include "tools/options.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define BLANKS " \t\n"
 
 static int gomp_fail(const char *text, const char *at, const char *wanted)
 {
@@ -72,21 +71,21 @@ int tool_places_parse_gomp(struct tool_places *out, const char *text,
                            const struct tool_cpus *allowed)
 {
 	struct tool_places places = {0};
-	const char *at = text + strspn(text, BLANKS);
+	const char *at = text + strspn(text, TOOL_BLANKS);
 	int result = *at ? PS_OK : gomp_fail(text, at, "a CPU");
 
 	while (result == PS_OK && *at) {
 		struct gomp_range range;
 		const char *end = gomp_range(at, &range);
-		if (!end || (*end && *end != ',' && !strchr(BLANKS, *end))) {
+		if (!end || (*end && *end != ',' && !strchr(TOOL_BLANKS, *end))) {
 			result = gomp_fail(text, end ? end : at, end ? "a blank" : "a CPU");
 			break;
 		}
 		result = gomp_add(&places, &range, allowed);
-		at = end + strspn(end, BLANKS);
+		at = end + strspn(end, TOOL_BLANKS);
 		if (*at != ',')
 			continue;
-		at += 1 + strspn(at + 1, BLANKS);
+		at += 1 + strspn(at + 1, TOOL_BLANKS);
 		if (!*at && result == PS_OK)
 			result = gomp_fail(text, at, "a CPU");
 	}
@@ -127,11 +126,11 @@ int tool_bind_parse(enum tool_bind *out, const char *text)
 	size_t words = 0;
 
 	for (;;) {
-		at += strspn(at, BLANKS);
-		size_t length = strcspn(at, "," BLANKS);
+		at += strspn(at, TOOL_BLANKS);
+		size_t length = strcspn(at, "," TOOL_BLANKS);
 		size_t index = bind_find(at, length);
 		at += length;
-		at += strspn(at, BLANKS);
+		at += strspn(at, TOOL_BLANKS);
 		bool is_alone = words == 0 && *at == '\0';
 		if (index == BINDS || (!binds[index].is_in_lists && !is_alone) ||
 		    (*at && *at != ','))
