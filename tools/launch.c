@@ -89,6 +89,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	int go[2];
 	int failure[2];
 
+	tool_watcher_hold(watcher);
 	/* Create the witness before the pipes, so that it doesn't inherit their ends. */
 	tool_witness_create(&watcher->witness);
 	if (pipe2(go, O_CLOEXEC) < 0)

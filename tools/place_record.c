@@ -156,7 +156,6 @@ int place_record_run(struct place_run *run, struct tool_watcher *watcher, int *s
 	int result = -1;
 
 	*status = TOOL_FAILED;
-	tool_watcher_hold(watcher);
 	if (tool_launch_create(&launch, run->command, watcher) < 0)
 		return -1;
 	if (recorder_start(&recorder, launch.pid) < 0)

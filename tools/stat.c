@@ -182,13 +182,10 @@ static int stat_check_interruption(struct run *run, struct tool_launch *launch)
 	return -1;
 }
 
-/* Forks the command. The child must start with signals held. perfsage handles the signals that the
- * child gets while it waits. */
 static int stat_create_child(struct run *run, struct tool_launch *launch)
 {
 	struct session *session = run->session;
 
-	tool_watcher_hold(&session->watcher);
 	int result = tool_launch_create(launch, session->options.command, &session->watcher);
 	/* Keep the signals held if the counts of earlier runs are still to be shown. */
 	if (session->runs.counted == 0)

@@ -77,10 +77,8 @@ static void close_session(struct timeline *timeline)
 
 static int create_child(struct timeline *timeline, struct tool_launch *launch)
 {
-	/* The child must start with signals held. perfsage handles the signals that come while it
-	 * waits. */
-	tool_watcher_hold(&timeline->watcher);
 	int result = tool_launch_create(launch, timeline->options.command, &timeline->watcher);
+
 	tool_watcher_release(&timeline->watcher);
 	return result;
 }

@@ -117,8 +117,8 @@ struct tool_launch {
 };
 
 /* Forks a child and returns when the child waits. argv: the command, NULL-terminated. watcher: its
- * saved state is restored in the child, and a witness is made for it. Returns -1 after a
- * complaint. */
+ * saved state is restored in the child, and a witness is made for it. Holds signals, because the
+ * child must start with signals held; the caller releases them. Returns -1 after a complaint. */
 int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 
 /*
