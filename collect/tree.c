@@ -27,12 +27,34 @@ static size_t tree_count_names(const char *wanted)
 	return count;
 }
 
-/* True if the path's last names are those of `wanted`. Compares only these, because a path may be
- * very deep. */
+static bool tree_has_own(const struct ps_path *path)
+{
+	const struct ps__part *part = path->parts;
+
+	while (part && !part->threads)
+		part = part->next;
+	return part || path->visits.count || path->open || path->uncounted;
+}
+
+/* True if the path, or one below it, has a visit or a count. If the first mark in all visits is the
+ * number that tells them apart, they are paths with a number, and the path without it is empty. */
+static bool tree_is_used(const struct ps_path *path)
+{
+	const struct ps_path *below = path;
+
+	while (below && !tree_has_own(below))
+		below = ps__path_next_below(path, below);
+	return below;
+}
+
+/* True if the path is used, and its last names are those of `wanted`. Compares only these, because
+ * a path may be very deep. */
 static bool tree_ends_in(const struct ps_path *path, const char *wanted)
 {
 	struct ps__buffer names = {0};
 
+	if (!tree_is_used(path))
+		return false;
 	ps__path_label_add_last(&names, path, tree_count_names(wanted));
 	bool ends = !names.failed && strcmp(ps__buffer_text(&names), wanted) == 0;
 	ps__buffer_clear(&names);
@@ -112,7 +134,7 @@ static void tree_list_names(struct ps__buffer *out, const struct collect_report 
 		const char *name = ps_path_name(path);
 		for (before = 0; before < count && strcmp(listed[before], name) != 0; before++)
 			;
-		if (before < count)
+		if (before < count || !tree_is_used(path))
 			continue;
 		if (count == MOST_LISTED) {
 			ps__buffer_add(out, " and others");
