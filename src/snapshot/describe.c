@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The description of a stream's records in its blocks: a line for each event, point and field. Tabs
- * separate the entries of a line. */
+ * separate the entries of a line. A description can't change, so the records tell which events were
+ * paused. */
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -107,6 +108,24 @@ int ps__log_describe_type(const struct ps__recording *recording, const struct ps
 	else
 		*out = text.bytes;
 	return result;
+}
+
+/* An event stays marked after its first pause. A pause closes the fast path, so a point that has
+ * stayed was taken before any later pause. */
+uint64_t ps__log_find_paused(const struct ps_log_stream *stream, const struct ps__log_point *point)
+{
+	const struct ps__recording *recording = ps__set_recording(stream->source.set);
+	uint64_t paused = point->paused;
+
+	if (!recording || ps__log_point_has_stayed(point))
+		return paused;
+	for (size_t event = 0; event < recording->columns; event++) {
+		uint64_t from = atomic_load_explicit(&recording->column[event].paused_from,
+		                                     memory_order_relaxed);
+		if (from && point->snapshot->timestamp >= from)
+			paused |= (uint64_t)ps__log_paused_bit(event) << PS__LOG_PAUSED;
+	}
+	return paused;
 }
 
 static int describe_check_name(const char *name, const char *what, size_t index)

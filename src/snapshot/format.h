@@ -76,6 +76,15 @@ struct ps__log_block {
 #define PS__LOG_HAS_LABEL (1ull << (PS__LOG_MARK + 14))
 #define PS__LOG_MORE      (1ull << 63) /* another part of the same snapshot follows */
 
+/* The word with a part's label has the events that were paused from this bit on. */
+#define PS__LOG_PAUSED 48
+
+/* Returns the bit of a paused event. There are 16 bits: the last one is for all further events. */
+static inline uint16_t ps__log_paused_bit(size_t event)
+{
+	return (uint16_t)(1u << (event < 15 ? event : 15));
+}
+
 /* Two sums: the sum of the words, and the sum of all values that the first sum has had. Words that
  * are all 0, or that are left from an earlier record, have another checksum, except in one of 2^32
  * cases. */

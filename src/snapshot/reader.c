@@ -245,6 +245,7 @@ static void reader_forget(struct ps__log_cursor *cursor)
 	for (size_t point = 0; point < PS_LOG_MOST_POINTS; point++) {
 		cursor->now[point].time = cursor->before[point].time = 0;
 		cursor->now[point].count = cursor->before[point].count = 0;
+		cursor->now[point].paused = cursor->before[point].paused = 0;
 	}
 	memset(cursor->fields, 0, sizeof cursor->fields);
 	memset(cursor->masks, 0, sizeof cursor->masks);
@@ -347,6 +348,7 @@ static int keep_states(struct ps__log_cursor *cursor)
 		}
 		before->time = now->time;
 		before->count = now->count;
+		before->paused = now->paused;
 		if (now->count == 0)
 			continue;
 		memcpy(before->parts, now->parts, now->count * (1 + width) * sizeof *now->parts);

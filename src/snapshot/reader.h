@@ -28,6 +28,7 @@ struct ps__log_state {
 	size_t count, room;
 	uint32_t *places; /* for each part: an index of the stream's list of places */
 	uint64_t *parts;
+	uint16_t paused; /* events that were paused before: bits of ps__log_paused_bit */
 };
 
 struct ps__log_source {

@@ -101,6 +101,8 @@ static void interval_add(struct sum *sum, const struct ps__log_source *source, c
 		struct ps_value value;
 		size_t count = sum->parts;
 		ps__history_show(history, row, event, &value);
+		if (to->paused & ps__log_paused_bit(event))
+			value.flags |= PS_VALUE_PAUSED;
 		ps__value_merge(&sum->values[event], &count, &value);
 	}
 	sum->parts++;

@@ -76,6 +76,8 @@ static int read_part(struct ps_log_reader *reader, struct ps__log_state *state, 
 	if (!part)
 		return ps__fail_memory("a snapshot of a log");
 	part[0] = mark | rest << 16;
+	if (start & PS__LOG_HAS_LABEL)
+		state->paused |= (uint16_t)(rest >> PS__LOG_PAUSED);
 	memcpy(part + 1, words->at, source->width * sizeof *part);
 	words->at += source->width;
 	return PS_OK;

@@ -73,18 +73,19 @@ static inline void pen_put(struct pen *pen, uint64_t word)
 	ps__log_sum_word(&pen->sums, word);
 }
 
-static inline void pen_put_part(struct pen *pen, const struct ps_snapshot *snapshot, size_t index,
+static inline void pen_put_part(struct pen *pen, const struct ps__log_point *point, size_t index,
                                 uint64_t place)
 {
-	const uint64_t *part = ps__snapshot_part(snapshot, index);
-	size_t width = snapshot->width;
+	const uint64_t *part = ps__snapshot_part(point->snapshot, index);
+	uint64_t label = part[0] >> 16 | point->paused;
+	size_t width = point->snapshot->width;
 
 	place |= (part[0] & 0xffff) << PS__LOG_MARK;
-	if (__builtin_expect(part[0] >> 32 == 0, 1)) {
+	if (__builtin_expect(label >> 16 == 0, 1)) {
 		pen_put(pen, place);
 	} else {
 		pen_put(pen, place | PS__LOG_HAS_LABEL);
-		pen_put(pen, part[0] >> 16);
+		pen_put(pen, label);
 	}
 	for (size_t word = 1; word <= width; word++)
 		pen_put(pen, part[word]);
@@ -120,12 +121,16 @@ static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_p
                             bool is_full, struct pen *pen)
 {
 	const struct ps_snapshot *snapshot = point->snapshot;
-	size_t words = part_words(snapshot), index = find_change(point, is_full, 0);
+	uint64_t paused = ps__log_find_paused(stream, point);
+	/* A pause is news of all parts, even if none of them has grown. */
+	bool has_all = is_full || paused != point->paused;
+	size_t words = part_words(snapshot), index = find_change(point, has_all, 0);
 
+	point->paused = paused;
 	pen_put(pen, snapshot->timestamp | (index < snapshot->count ? PS__LOG_MORE : 0));
 	while (index < snapshot->count) {
-		size_t next = find_change(point, is_full, index + 1);
-		pen_put_part(pen, snapshot, index,
+		size_t next = find_change(point, has_all, index + 1);
+		pen_put_part(pen, point, index,
 		             stream_place_of(stream, index) |
 		                 (next < snapshot->count ? PS__LOG_MORE : 0));
 		memcpy(point->written + index * words, ps__snapshot_part(snapshot, index),
@@ -144,7 +149,7 @@ static void pen_put_changes(const struct ps_log_stream *stream, struct ps__log_p
 static inline void pen_put_own(const struct ps__log_point *point, struct pen *pen)
 {
 	pen_put(pen, point->snapshot->timestamp | PS__LOG_MORE);
-	pen_put_part(pen, point->snapshot, point->own, point->own_place);
+	pen_put_part(pen, point, point->own, point->own_place);
 }
 
 /* The parts that a record has of each point: one part, the changed parts, or all parts. */

@@ -23,6 +23,9 @@ struct ps__log_point {
 	 * without the mark */
 	size_t own;
 	uint64_t own_place;
+	/* The events that were paused before the last record's snapshot, as the label's word has
+	 * them */
+	uint64_t paused;
 };
 
 /* True if only the part of the task's hardware thread can differ from `written`. The result stays
@@ -107,6 +110,9 @@ struct ps_log_stream {
  * multiple of 8 bytes. PS_ENOMEM. */
 int ps__log_describe_type(const struct ps__recording *recording, const struct ps_log_type *type,
                           char **out, size_t *size_bytes);
+/* Returns the events that were paused at some time before the point was taken, in the bits from
+ * PS__LOG_PAUSED on. */
+uint64_t ps__log_find_paused(const struct ps_log_stream *stream, const struct ps__log_point *point);
 /* Checks the names and numbers of a type. PS_OK, or PS_EINVAL with a detail. */
 int ps__log_check_type(const struct ps_log_type *type);
 
