@@ -167,8 +167,8 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  * Once the call has returned, the record is in memory that the kernel writes to the
  * file: the record survives whatever ends the process, but not a power failure.
  *
- * Errors after which the record is lost, and counted by ps_log_lost. Its points and
- * fields go into the next record:
+ * Errors after which the record is lost, and counted by ps_log_lost. The next record
+ * keeps its points and fields, as if the record had been written:
  *   PS_ESYS - no space is left (ENOSPC, EDQUOT, the limit of file sizes), or every
  *       block of the ring is used by another stream
  *   PS_EBUF - the record does not fit in a block: give a larger block_bytes; or the

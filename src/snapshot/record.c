@@ -291,7 +291,8 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	return result;
 }
 
-/* Ends the block, because the numbers of its records must have no gap. */
+/* Ends the block, because the numbers of its records must have no gap. What was taken and set for
+ * the lost record isn't new in the next one, which is a full record and has it as kept. */
 int ps__log_lose(struct ps_log_stream *stream, int code)
 {
 	struct ps__held held;
@@ -299,6 +300,7 @@ int ps__log_lose(struct ps_log_stream *stream, int code)
 	/* The three numbers count the same records: after a jump in between they would differ. */
 	ps__signals_hold(&held);
 	ps__log_end_block(stream);
+	stream->changed = 0;
 	stream->attempts++;
 	if (stream->page.block)
 		stream->page.block->lost++;

@@ -146,6 +146,7 @@ unit_tests = \
 	tests/unit/test_log_end \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_live \
+	tests/unit/test_log_lost \
 	tests/unit/test_log_paused \
 	tests/unit/test_log_refused \
 	tests/unit/test_log_replaced \
