@@ -105,8 +105,8 @@ static void write_known(const struct ps_value *value, const struct ps__look *loo
 }
 
 /* Adds counts after the fields. A plain count is a number; any other value is text with its sign:
- * "~42". */
-static void convert_add_counts(struct convert *convert)
+ * "~42". component: a hardware thread; NULL: all of them. */
+static void convert_add_counts(struct convert *convert, const struct ps_component *component)
 {
 	const struct tool_log *log = convert->log;
 	enum ps_attribution attribution = PS_ATTRIBUTION_EXACT;
@@ -116,9 +116,10 @@ static void convert_add_counts(struct convert *convert)
 	convert->argument_count = convert->field_count;
 	for (size_t event = 0; event < log->events.count; event++) {
 		const struct ps_value *value = &convert->values[event];
-		const struct ps__look look = log->looks[event];
-		bool is_count =
-		    value->status == PS_STATUS_COUNTED && !(value->flags & PS_VALUE_SATURATED);
+		struct ps__look look = log->looks[event];
+		look.is_share = component && ps__known_is_share(value, component, false);
+		bool is_count = value->status == PS_STATUS_COUNTED &&
+		                !(value->flags & PS_VALUE_SATURATED) && !look.is_share;
 		if (!is_count)
 			write_known(value, &look, convert->known[event]);
 		flags |= value->flags;
@@ -210,7 +211,7 @@ static int begin_step(struct convert *convert, uint64_t track, size_t at)
 	if (found < 0)
 		return -1;
 	if (found > 0)
-		convert_add_counts(convert);
+		convert_add_counts(convert, NULL);
 	name_step(convert, from, to, name);
 	convert_begin(convert, track, from, name);
 	return 0;
@@ -243,7 +244,7 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 		return 0;
 	convert->argument_count = convert->field_count;
 	if (found)
-		convert_add_counts(convert);
+		convert_add_counts(convert, component_of(branch));
 	uint64_t track = tool_tracks_slices(&convert->tracks, branch);
 	convert_begin(convert, track, moments->points[0], type);
 	for (size_t at = 0; at <= last; at++) {

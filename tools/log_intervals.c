@@ -3,6 +3,7 @@
 #include "tools/log_intervals.h"
 
 #include "base/os.h"
+#include "snapshot/reader.h"
 #include "store/sum.h"
 #include "tools/command.h"
 #include "tools/terminal.h"
@@ -15,6 +16,9 @@ static void intervals_put_one(struct interval_output *output, struct interval_ro
 	row.sum = sum;
 	if (sum->count)
 		tool_log_sum_up(sum, &row.statistics);
+	if (sum->count && row.component)
+		row.look.is_share =
+		    ps__known_is_share(&sum->total, row.component, output->has_elsewhere);
 	if (sum->count || sum->unknown)
 		put(output, &row);
 }
@@ -95,8 +99,23 @@ static int intervals_put_text(struct interval_output *output)
 	return TOOL_OK;
 }
 
+/* True if any stream has counts on a hardware thread that isn't known. */
+static bool intervals_has_elsewhere(const struct ps_log_reader *reader)
+{
+	for (size_t stream = 0; stream < reader->source_count; stream++) {
+		const struct ps__log_source *source = &reader->sources[stream];
+		for (size_t index = 0; index < source->place_count; index++) {
+			int cpu = source->places[index].cpu;
+			if (ps__topology_thread(reader->topology, cpu)->cpu < 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static int intervals_put(struct interval_output *output)
 {
+	output->has_elsewhere = intervals_has_elsewhere(output->log->reader);
 	output->places = ps__os_calloc(output->groups.component_count, sizeof *output->places);
 	if (!output->places)
 		return tool_complain_memory("the intervals of the log"), TOOL_FAILED;

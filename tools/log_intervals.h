@@ -37,6 +37,7 @@ struct interval_output {
 	/* Numbers of groups that are shown, and of components that are shown of each group; largest
 	 * number of components that are left out of a group */
 	size_t most_groups, most_components, left_out;
+	bool has_elsewhere; /* a part of the counts may belong to no CPU of the machine */
 	struct ps__json json;
 };
 

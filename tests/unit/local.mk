@@ -141,6 +141,7 @@ unit_tests = \
 	tests/unit/test_interval_label \
 	tests/unit/test_log \
 	tests/unit/test_log_condition \
+	tests/unit/test_log_convert \
 	tests/unit/test_log_copied \
 	tests/unit/test_log_damage \
 	tests/unit/test_log_end \
@@ -282,6 +283,7 @@ tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_known_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_log_condition_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_log_convert_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_masks_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_show_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_sums_LDADD = tools/libtools.la $(LDADD)
