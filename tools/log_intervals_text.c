@@ -101,16 +101,14 @@ static void put_counts(struct interval_output *output, const struct interval_row
 	const struct tool_log_statistics *all = &row->statistics;
 	const long long numbers[] = {all->least, all->percentiles[0], all->percentiles[1],
 	                             all->percentiles[2], all->most};
-	struct ps_value value = row->sum->total;
+	const struct ps_value *total = &row->sum->total;
 
-	ps__known_add_value(text, &value, &row->look);
+	ps__known_add_value(text, total, &row->look);
 	intervals_set_number(output, COLUMN_SUM, text);
 	add_mean(text, row);
 	intervals_set_number(output, COLUMN_MEAN, text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
-		value.value = numbers[index];
-		value.flags &= ~(uint32_t)PS_VALUE_SATURATED;
-		ps__known_add_value(text, &value, &row->look);
+		ps__known_add_one_of(text, numbers[index], total, &row->look);
 		intervals_set_number(output, COLUMN_LEAST + index, text);
 	}
 }

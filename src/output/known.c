@@ -215,12 +215,12 @@ const char *ps__known_prefix_of_some(const struct ps_value *weakest, const struc
 	return known_prefix_of(weakest, look);
 }
 
-void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
-                         const struct ps__look *look)
+static void known_add_count(struct ps__buffer *buffer, const char *prefix,
+                            const struct ps_value *value, const struct ps__look *look)
 {
 	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", known_prefix_of(value, look));
+	ps__buffer_add(buffer, "%s", prefix);
 	if (value->flags & PS_VALUE_SATURATED)
 		ps__buffer_add(buffer, value->value < 0 ? "<" : ">");
 	if (look->si || look->scale != 1)
@@ -228,6 +228,22 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 	else
 		ps__buffer_add(buffer, "%lld", value->value);
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
+}
+
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
+                         const struct ps__look *look)
+{
+	known_add_count(buffer, known_prefix_of(value, look), value, look);
+}
+
+void ps__known_add_one_of(struct ps__buffer *buffer, long long number,
+                          const struct ps_value *weakest, const struct ps__look *look)
+{
+	struct ps_value value = *weakest;
+
+	value.value = number;
+	value.flags &= ~(uint32_t)PS_VALUE_SATURATED;
+	known_add_count(buffer, ps__known_prefix_of_some(weakest, look), &value, look);
 }
 
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,

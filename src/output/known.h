@@ -40,6 +40,11 @@ struct ps__look {
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
                          const struct ps__look *look);
 
+/* Adds one of several values, such as the largest, if it isn't kept how each of them is known.
+ * weakest: as in ps__known_prefix_of_some. */
+void ps__known_add_one_of(struct ps__buffer *buffer, long long number,
+                          const struct ps_value *weakest, const struct ps__look *look);
+
 /* Adds the mean of several values. value: tells how these values are known. */
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
                         const struct ps__look *look);

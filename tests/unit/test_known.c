@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "output/known.h"
 #include "support/scene.h"
-#include "tools/log_sums.h"
+#include "tools/log_intervals.h"
 
 static const struct ps__look plain = {.unit = "", .scale = 1};
 static const struct ps__look share = {.unit = "", .scale = 1, .is_share = true};
@@ -50,6 +50,26 @@ START_TEST(a_mean_of_lower_bounds_and_estimates_is_neither)
 }
 END_TEST
 
+/* It isn't kept which of the values is which. */
+START_TEST(one_of_lower_bounds_and_estimates_may_be_either)
+{
+	struct ps_value weakest = lacking;
+	struct ps__buffer buffer = {0};
+
+	weakest.flags = PS_VALUE_SATURATED;
+	ps__known_add_one_of(&buffer, 600, &weakest, &plain);
+	ck_assert_str_eq(ps__buffer_text(&buffer), ">=~600");
+	ps__buffer_restart(&buffer);
+	weakest.running_ns = weakest.enabled_ns;
+	ps__known_add_one_of(&buffer, 600, &weakest, &plain);
+	ck_assert_str_eq(ps__buffer_text(&buffer), ">=600");
+	ps__buffer_restart(&buffer);
+	ps__known_add_one_of(&buffer, 300, &scaled, &plain);
+	ck_assert_str_eq(ps__buffer_text(&buffer), "~300");
+	ps__buffer_clear(&buffer);
+}
+END_TEST
+
 /* An interval's estimate is no part of a sum that says of itself that it is the least. */
 START_TEST(a_sum_of_lower_bounds_and_estimates_is_a_lower_bound)
 {
@@ -65,6 +85,33 @@ START_TEST(a_sum_of_lower_bounds_and_estimates_is_a_lower_bound)
 }
 END_TEST
 
+START_TEST(the_largest_interval_is_marked_as_the_mean_is)
+{
+	struct tool_log log = {.reader = NULL};
+	struct tool_log_sum sum = {.count = 0};
+	struct interval_output output = {
+	    .log = &log,
+	    .groups = {.count = 1, .component_count = 1, .event_count = 1},
+	    .most_groups = 1,
+	    .most_components = 1};
+	struct interval_row row = {.event = "x", .look = plain, .sum = &sum};
+
+	ck_assert_int_eq(tool_log_sum_add(&sum, &scaled), 0);
+	ck_assert_int_eq(tool_log_sum_add(&sum, &lacking), 0);
+	tool_log_sum_up(&sum, &row.statistics);
+	ck_assert_int_eq(log_intervals_begin_text(&output), 0);
+	log_intervals_put_text(&output, &row);
+	log_intervals_end_text(&output);
+	const char *text = ps__buffer_text(&output.text);
+	ck_assert_msg(strstr(text, " >=400 "), "%s", text);
+	ck_assert_msg(strstr(text, " >=~350.00 "), "%s", text);
+	ck_assert_msg(strstr(text, " >=~100 "), "%s", text);
+	ck_assert_msg(strstr(text, " >=~600 "), "%s", text);
+	ps__buffer_clear(&output.text);
+	ps__os_free(sum.numbers);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("known");
@@ -72,6 +119,8 @@ int main(void)
 
 	tcase_add_test(tests, a_lower_bound_is_what_was_counted);
 	tcase_add_test(tests, a_mean_of_lower_bounds_and_estimates_is_neither);
+	tcase_add_test(tests, one_of_lower_bounds_and_estimates_may_be_either);
 	tcase_add_test(tests, a_sum_of_lower_bounds_and_estimates_is_a_lower_bound);
+	tcase_add_test(tests, the_largest_interval_is_marked_as_the_mean_is);
 	return scene_run(suite);
 }
