@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define MOST_ARGUMENTS (PS_LOG_MOST_FIELDS + 1)
+#define ATTRIBUTION    "attribution" /* name of the argument with the attribution */
 #define KNOWN_BYTES    48
 #define STEP_BYTES     (2 * PS_LOG_TEXT_BYTES + sizeof " to ")
 
@@ -30,6 +31,7 @@ struct convert {
 	struct moments moments;
 	struct ps__trace_argument *arguments; /* the fields, and a count for each event */
 	size_t field_count, argument_count;
+	struct ps__buffer field_names[PS_LOG_MOST_FIELDS]; /* of fields whose own name is taken */
 	char (*known)[KNOWN_BYTES]; /* values that aren't plain counts, as text */
 	struct ps_value *values;
 	uint64_t without;     /* number of records without these points */
@@ -69,6 +71,37 @@ static void find_moments(struct convert *convert, const struct ps_log_record *re
 		add_moment(convert, (unsigned)__builtin_ctz(left));
 }
 
+/* True if a count, the attribution or a field before has the name. An archive of OTF2 refuses two
+ * arguments of one name. */
+static bool convert_has_name(const struct convert *convert, const char *name)
+{
+	const struct tool_log *log = convert->log;
+	bool is_taken = strcmp(name, ATTRIBUTION) == 0;
+
+	for (size_t event = 0; event < log->events.count; event++)
+		is_taken |= strcmp(name, log->events.names[event]) == 0;
+	for (size_t index = 0; index < convert->argument_count; index++)
+		is_taken |= strcmp(name, convert->arguments[index].name) == 0;
+	return is_taken;
+}
+
+/* Returns the field's name; "field NAME" if the name is taken. */
+static const char *convert_name_field(struct convert *convert, unsigned field, const char *name)
+{
+	struct ps__buffer *longer = &convert->field_names[field];
+	const char *free_name = name;
+
+	for (size_t depth = 1; !longer->failed && convert_has_name(convert, free_name); depth++) {
+		ps__buffer_restart(longer);
+		for (size_t index = 0; index < depth; index++)
+			ps__buffer_add(longer, "field ");
+		ps__buffer_add(longer, "%s", name);
+		free_name = ps__buffer_text(longer);
+	}
+	convert->trace->failed |= longer->failed;
+	return free_name;
+}
+
 static void add_fields(struct convert *convert, const struct ps_log_record *record,
                        struct ps_log_value fields[PS_LOG_MOST_FIELDS])
 {
@@ -82,6 +115,7 @@ static void add_fields(struct convert *convert, const struct ps_log_record *reco
 		ps_log_value(reader, field, value);
 		if (!value->is_set)
 			continue;
+		name = convert_name_field(convert, field, name);
 		convert->arguments[convert->argument_count++] = (struct ps__trace_argument){
 		    .name = name,
 		    .kind = value->kind == PS_LOG_INTEGER ? PS__TRACE_INTEGER
@@ -137,7 +171,7 @@ static void convert_add_counts(struct convert *convert, const struct ps_componen
 	snprintf(how, KNOWN_BYTES, "%s%s", ps_attribution_name(attribution),
 	         flags & PS_VALUE_USER_ONLY ? ", user space" : "");
 	convert->arguments[convert->argument_count++] =
-	    (struct ps__trace_argument){.name = "attribution", .kind = PS__TRACE_TEXT, .text = how};
+	    (struct ps__trace_argument){.name = ATTRIBUTION, .kind = PS__TRACE_TEXT, .text = how};
 }
 
 /* Reads the counts between two points. Returns 1; 0 if there are no counts of the component; -1
@@ -378,6 +412,8 @@ int tool_log_convert(struct tool_log *log)
 			status = TOOL_OK;
 		tool_tracks_clear(&convert.tracks);
 	}
+	for (size_t field = 0; field < PS_LOG_MOST_FIELDS; field++)
+		ps__buffer_clear(&convert.field_names[field]);
 	ps__os_free(convert.arguments);
 	ps__os_free(convert.known);
 	ps__os_free(convert.values);

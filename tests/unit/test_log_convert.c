@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of a log as estimates, in a table and in a trace. */
+/* The counts of a log as estimates, in a table and in a trace; and the names of a slice's
+ * arguments. */
 #include "eventset/eventset.h"
 #include "support/screen.h"
 #include "test_log.h"
@@ -88,6 +89,46 @@ START_TEST(a_share_in_a_trace_is_a_text)
 }
 END_TEST
 
+/* No two arguments of a slice have one name. Each name is in the trace with its length before it.
+ */
+START_TEST(a_field_with_the_name_of_an_event_is_called_field)
+{
+	static const struct ps_log_field fields[] = {{EVENT, PS_LOG_INTEGER},
+	                                             {"field " EVENT, PS_LOG_INTEGER},
+	                                             {"attribution", PS_LOG_INTEGER}};
+	const struct ps_log_type type = {.size = sizeof type,
+	                                 .name = "request",
+	                                 .points = log_points,
+	                                 .point_count = 2,
+	                                 .fields = fields,
+	                                 .field_count = 3};
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = NULL;
+
+	check_ok(ps_log_stream_create(&stream, log, set, &type));
+	check_ok(ps_log_set_integer(stream, 1, 1));
+	check_ok(ps_log_set_integer(stream, 2, 1));
+	log_record(stream, 1);
+	ps_log_destroy(log);
+	ps_log_stream_destroy(stream);
+	ps_eventset_destroy(set);
+	ck_assert_uint_eq(count_in_trace("\x52\x11"
+	                                 "field " EVENT),
+	                  2);
+	ck_assert_uint_eq(count_in_trace("\x52\x17"
+	                                 "field field " EVENT),
+	                  2);
+	ck_assert_uint_eq(count_in_trace("\x52\x11"
+	                                 "field attribution"),
+	                  2);
+	ck_assert_uint_eq(count_in_trace("\x52\x0b" EVENT), 2);
+	ck_assert_uint_eq(count_in_trace("\x52\x0b"
+	                                 "attribution"),
+	                  2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log convert");
@@ -99,5 +140,6 @@ int main(void)
 	}
 	tcase_add_test(tests, a_share_of_a_mixed_count_is_an_estimate);
 	tcase_add_test(tests, a_share_in_a_trace_is_a_text);
+	tcase_add_test(tests, a_field_with_the_name_of_an_event_is_called_field);
 	return scene_run(suite);
 }
