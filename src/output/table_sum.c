@@ -40,16 +40,23 @@ static void table_add_up(struct ps__table *table, size_t event)
 		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
+/* True if there are counts on the unknown Thread: on a CPU that isn't in the tree, but may belong
+ * to any of the tree's packages, caches and cores. */
+static bool table_has_unknown(const struct ps__table *table, size_t column)
+{
+	size_t last = table->row_count - 1;
+
+	return table->rows[last].component == table->topology->unknown &&
+	       ps__table_cell(table, last, column)->parts > 0;
+}
+
 bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column)
 {
 	const struct ps__cell *cell = ps__table_cell(table, row, column);
-	const struct ps_topology *topology = table->topology;
-	size_t last = table->row_count - 1;
 	/* If the first row isn't the Machine, the table lacks the unknown Thread, which may have
 	 * counts. */
-	bool has_elsewhere = table->rows[0].component != topology->root ||
-	                     (table->rows[last].component == topology->unknown &&
-	                      ps__table_cell(table, last, column)->parts > 0);
+	bool has_elsewhere =
+	    table->rows[0].component != table->topology->root || table_has_unknown(table, column);
 
 	return cell->parts > 0 &&
 	       ps__known_is_share(&cell->value, table->rows[row].component, has_elsewhere);
@@ -62,7 +69,7 @@ static void table_fill_absent(struct ps__table *table, size_t column)
 	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
 
 	if (table->columns[column].scope != PS_SCOPE_THREAD || sum->parts == 0 ||
-	    !ps__known_has_place(&sum->value))
+	    table_has_unknown(table, column) || !ps__known_has_place(&sum->value))
 		return;
 	for (size_t row = 1; row < table->row_count; row++) {
 		struct ps__cell *cell = ps__table_cell(table, row, column);

@@ -142,6 +142,24 @@ START_TEST(where_a_task_never_was_it_counted_0_if_its_places_are_known)
 }
 END_TEST
 
+/* The tree has CPU 0 to 3. CPU 9 may be one of either package. */
+START_TEST(beside_a_cpu_that_the_tree_lacks_no_0_is_known)
+{
+	struct ps_eventset *exact;
+	struct ps__table table;
+
+	use_machine(machines[1]);
+	exact = count_somewhere("page-faults", 9, 9);
+	check_ok(ps__table_create(&table, scene.root, NULL, 0));
+	ck_assert_int_eq((int)ps__table_cell(&table, 0, 0)->value.attribution,
+	                 PS_ATTRIBUTION_EXACT);
+	for (size_t row = 0; row < table.row_count; row++)
+		ck_assert(!ps__table_cell(&table, row, 0)->is_absent);
+	ps__table_clear(&table);
+	ps_eventset_destroy(exact);
+}
+END_TEST
+
 START_TEST(each_cell_of_a_wide_event_is_the_total_of_its_component)
 {
 	static const int cpus[] = {0, 1, 3, 0, 9};
@@ -270,6 +288,7 @@ int main(void)
 	tcase_add_loop_test(tests, each_cell_is_the_total_of_its_component, 0, 4);
 	tcase_add_loop_test(tests, each_cell_of_a_wide_event_is_the_total_of_its_component, 0, 4);
 	tcase_add_test(tests, where_a_task_never_was_it_counted_0_if_its_places_are_known);
+	tcase_add_test(tests, beside_a_cpu_that_the_tree_lacks_no_0_is_known);
 	tcase_add_test(tests, events_stand_in_the_order_in_which_they_came);
 	tcase_add_test(tests, all_numbers_of_a_table_belong_together_beside_a_writer);
 	tcase_add_test(tests, a_table_that_could_be_made_leaves_the_error_sentence);
