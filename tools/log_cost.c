@@ -78,8 +78,8 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 	    !PS__VECTOR_GROW(&rows->cost, rows->count, &rows->cost_room))
 		return tool_complain_memory("the intervals of the log");
 	/* A lower bound can't be used as a measured cost. */
-	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
-	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
+	if (!ps__value_is_known(&value) ||
+	    !read_work(log, rows->work + rows->count * rows->columns)) {
 		rows->unknown++;
 		return 0;
 	}

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "eventset/parts.h"
+#include "store/sum.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -301,11 +302,6 @@ struct counted {
 	struct ps__formula_machine machine;
 };
 
-static bool formula_is_known(const struct ps_value *value)
-{
-	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
-}
-
 /* Returns the event's index, or a code, which is below 0. */
 static ptrdiff_t formula_find_event(const struct counted *counted, const char *name)
 {
@@ -327,7 +323,7 @@ static int look_up_event(const struct counted *counted, const char *name, double
 	if (index < 0)
 		return (int)index;
 	*value = counted->values[index];
-	if (formula_is_known(value))
+	if (ps__value_is_known(value))
 		*number = (double)value->value *
 		          ps__formula_factor(ps_eventset_event_name(counted->set, (size_t)index));
 	return PS_OK;

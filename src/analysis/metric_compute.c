@@ -2,6 +2,7 @@
 /* Computes a metric from the sums of its events. */
 #include "analysis/metric.h"
 #include "base/error.h"
+#include "store/sum.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static int look_up_sum(void *context, const char *name, double *number, struct p
 	if (operand < 0)
 		return PS_OK; /* not known */
 	*value = *sums->values->sums[operand];
-	if (value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED)
+	if (ps__value_is_known(value))
 		*number = (double)value->value * sums->values->scales[operand];
 	return PS_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "output/number.h"
 #include "output/wrap.h"
+#include "store/sum.h"
 #include "topology/tree.h"
 
 #include <math.h>
@@ -138,9 +139,8 @@ bool ps__known_has_place(const struct ps_value *value)
 {
 	/* Some events were missed, and it is unknown where they happened. */
 	const uint32_t incomplete = PS_VALUE_SAMPLED | PS_VALUE_INTERRUPTED | PS_VALUE_WENT_BACK;
-	bool has_number = value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 
-	return has_number && !(value->flags & incomplete) &&
+	return ps__value_is_known(value) && !(value->flags & incomplete) &&
 	       (value->attribution == PS_ATTRIBUTION_EXACT ||
 	        value->attribution == PS_ATTRIBUTION_PINNED);
 }

@@ -3,6 +3,7 @@
 #include "output/report.h"
 
 #include "base/error.h"
+#include "store/sum.h"
 
 #include <math.h>
 
@@ -39,7 +40,7 @@ bool ps__report_is_known(const struct ps_value *value)
 	/* A lower bound of 0 tells nothing about the count. */
 	if (value->status == PS_STATUS_INCOMPLETE)
 		return value->value != 0;
-	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
+	return ps__value_is_known(value);
 }
 
 double ps__report_coverage(const struct ps_value *value)

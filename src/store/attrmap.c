@@ -152,7 +152,6 @@ static __attribute__((noinline)) void attrmap_qualify(const struct ps__history *
                                                       uint16_t mark, struct ps_value *out)
 {
 	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
-	bool is_known;
 
 	if (paused_from && out->timestamp >= paused_from)
 		out->flags |= PS_VALUE_PAUSED;
@@ -173,8 +172,7 @@ static __attribute__((noinline)) void attrmap_qualify(const struct ps__history *
 		out->status = PS_STATUS_NOT_SUPPORTED;
 	if (column->cpus)
 		attrmap_settle_kind(out, column->cpus, history->thread);
-	is_known = out->status == PS_STATUS_COUNTED || out->status == PS_STATUS_SCALED;
-	if (is_known && mark & PS__MARK_INCOMPLETE)
+	if (ps__value_is_known(out) && mark & PS__MARK_INCOMPLETE)
 		ps__value_lacks(out);
 }
 

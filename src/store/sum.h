@@ -4,7 +4,14 @@
 #define PS_STORE_SUM_H
 
 #include <perfsage/value.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+/* True if the value is the count or an estimate of it: neither unknown nor a mere bound. */
+static inline bool ps__value_is_known(const struct ps_value *value)
+{
+	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
+}
 
 /* Estimates the count of a multiplexed group from its times. */
 void ps__value_estimate(struct ps_value *value);
