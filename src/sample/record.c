@@ -9,8 +9,6 @@
 
 #include <linux/perf_event.h>
 
-#define KNOWN_SAMPLE_TYPE ((UINT64_C(1) << 25) - 1)
-#define KNOWN_READ_FORMAT ((UINT64_C(1) << 5) - 1)
 #define KNOWN_BRANCH_TYPE ((UINT64_C(1) << 20) - 1)
 #define FIRST_OF_PERF     64 /* types from here on are perf's own, in its files */
 #define SAMPLE_ID_WORDS                                                                \
@@ -26,8 +24,8 @@ static bool record_is_known(uint32_t type)
  * behind them would be misread. */
 static bool has_unknown_fields(const struct ps_record_config *config)
 {
-	return (config->sample_type & ~KNOWN_SAMPLE_TYPE) ||
-	       (config->read_format & ~KNOWN_READ_FORMAT) ||
+	return (config->sample_type & ~PS__KNOWN_SAMPLE_TYPE) ||
+	       (config->read_format & ~PS__KNOWN_READ_FORMAT) ||
 	       (config->branch_sample_type & ~KNOWN_BRANCH_TYPE);
 }
 

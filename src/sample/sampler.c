@@ -8,13 +8,11 @@
 #include "base/os.h"
 #include "base/time_namespace.h"
 #include "locate/locate.h"
+#include "sample/record_parts.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-#define KNOWN_SAMPLE_TYPES ((UINT64_C(1) << 25) - 1)
-#define KNOWN_READ_FORMATS ((UINT64_C(1) << 5) - 1)
 
 /* With this limit no sum of sizes overflows; the kernel's limits are lower. */
 #define LARGEST_RING (SIZE_MAX / 4)
@@ -63,13 +61,14 @@ int ps__sampler_check_fields(const struct ps_attr *attr)
 	if (words->write_backward)
 		return ps__fail(
 		    PS_ECOMBO, "'%s': write_backward: a sampler reads its ring forward only", name);
-	if ((words->sample_type & ~KNOWN_SAMPLE_TYPES) ||
-	    (words->read_format & ~KNOWN_READ_FORMATS))
-		return ps__fail(
-		    PS_ENOSUPP,
-		    "'%s': %s has bits that came after Linux 6.19: the records could "
-		    "not be read",
-		    name, words->sample_type & ~KNOWN_SAMPLE_TYPES ? "sample_type" : "read_format");
+	if ((words->sample_type & ~PS__KNOWN_SAMPLE_TYPE) ||
+	    (words->read_format & ~PS__KNOWN_READ_FORMAT))
+		return ps__fail(PS_ENOSUPP,
+		                "'%s': %s has bits that came after Linux 6.19: the records could "
+		                "not be read",
+		                name,
+		                words->sample_type & ~PS__KNOWN_SAMPLE_TYPE ? "sample_type"
+		                                                            : "read_format");
 	if (attr->event.kernel_side && words->exclude_kernel)
 		return ps__fail(PS_EINVAL_DOM,
 		                "'%s' happens in the kernel, so with exclude_kernel it never "
@@ -114,16 +113,21 @@ struct ps__target ps__sampler_target(const struct ps_sampler *sampler)
 	return target;
 }
 
+int ps__sampler_open_fd(struct ps__event *event, struct ps__place place)
+{
+	int fd = ps__perf_open_settled(event, place, -1);
+
+	if (fd != -EINVAL || !(event->attr.read_format & PS__FORMAT_LOST))
+		return fd;
+	event->attr.read_format &= ~PS__FORMAT_LOST;
+	return ps__perf_open_settled(event, place, -1);
+}
+
 static int sampler_open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 {
 	struct ps__event *event = &sampler->attr->event;
-	int fd = ps__perf_open_settled(event, sampler->place, -1);
+	int fd = ps__sampler_open_fd(event, sampler->place);
 
-	if (fd == -EINVAL && event->attr.read_format & PS__FORMAT_LOST) {
-		/* Linux before 6.0. */
-		event->attr.read_format &= ~PS__FORMAT_LOST;
-		fd = ps__perf_open_settled(event, sampler->place, -1);
-	}
 	if (fd < 0)
 		return ps__attr_explain_open(asked, event, ps__sampler_target(sampler), -fd, 1);
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&sampler->id) < 0) {

@@ -78,6 +78,9 @@ int ps__sampler_check_probe(const struct ps_attr *attr);
 /* Returns the type of the event's PMU for the CPU's kind of cores, or of its first PMU if cpu is
  * -1. 0 if the event has no variants for kinds of cores. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
+/* Opens an event without a group. Takes PS__FORMAT_LOST out of its attr if the kernel refuses it,
+ * as Linux before 6.0 does. Returns the descriptor or -errno. */
+int ps__sampler_open_fd(struct ps__event *event, struct ps__place place);
 struct ps__target ps__sampler_target(const struct ps_sampler *sampler);
 /* Returns what a parser must know of an event that was opened with these words. */
 struct ps_record_config ps__sampler_config(const struct perf_event_attr *words);

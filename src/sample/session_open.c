@@ -154,16 +154,6 @@ static bool is_for_cpu(const struct ps__event *event, int cpu)
 	return !event->cpus || ps__list_contains(event->cpus, cpu);
 }
 
-static int open_fd(struct ps__event *event, struct ps__place place)
-{
-	int fd = ps__perf_open_settled(event, place, -1);
-
-	if (fd != -EINVAL || !(event->attr.read_format & PS__FORMAT_LOST))
-		return fd;
-	event->attr.read_format &= ~PS__FORMAT_LOST; /* Linux before 6.0 */
-	return ps__perf_open_settled(event, place, -1);
-}
-
 /* Makes the config of an event, but only at its first instance, because ps__sampler_config reads a
  * file of /proc. Makes it again only if the kernel has refused PS__FORMAT_LOST. */
 static void note_config(struct ps_record_config *config, const struct perf_event_attr *attr)
@@ -183,7 +173,7 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 	int result = session_reserve(lists);
 	if (result != PS_OK)
 		return result;
-	int fd = open_fd(asked, place);
+	int fd = ps__sampler_open_fd(asked, place);
 	if (fd < 0)
 		return fd == -ESRCH
 		           ? PS_ENOEVST
