@@ -27,14 +27,6 @@ static struct tool_otf2 *otf2_of(struct ps__trace *trace)
 	return (struct tool_otf2 *)trace;
 }
 
-/* Keeps the first failure, to report it. After a failure no writer may be called: the library has
- * freed data that it could not write, and would crash. */
-static void otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
-{
-	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
-		otf2->code = code;
-}
-
 static uint64_t otf2_add_track(struct ps__trace *trace, const struct ps__trace_track *about)
 {
 	struct tool_otf2 *otf2 = otf2_of(trace);
@@ -64,7 +56,7 @@ static OTF2_EvtWriter *writer_of(struct tool_otf2 *otf2, uint64_t track, uint64_
 	if (!at->writer)
 		at->writer = OTF2_Archive_GetEvtWriter(otf2->archive, track - 1);
 	if (!at->writer)
-		otf2_check(otf2, OTF2_ERROR_INVALID_CALL);
+		tool_otf2_check(otf2, OTF2_ERROR_INVALID_CALL);
 	if (otf2->first_ns == 0 || time_ns < otf2->first_ns)
 		otf2->first_ns = time_ns;
 	if (time_ns > otf2->last_ns)
@@ -81,16 +73,16 @@ static void add_argument(struct tool_otf2 *otf2, OTF2_AttributeList *list,
 	switch (argument->kind) {
 	case PS__TRACE_INTEGER:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_INT64);
-		otf2_check(otf2, OTF2_AttributeList_AddInt64(list, name, argument->integer));
+		tool_otf2_check(otf2, OTF2_AttributeList_AddInt64(list, name, argument->integer));
 		return;
 	case PS__TRACE_REAL:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_DOUBLE);
-		otf2_check(otf2, OTF2_AttributeList_AddDouble(list, name, argument->real));
+		tool_otf2_check(otf2, OTF2_AttributeList_AddDouble(list, name, argument->real));
 		return;
 	default:
 		name = tool_otf2_attribute(otf2, argument->name, OTF2_TYPE_STRING);
-		otf2_check(otf2, OTF2_AttributeList_AddStringRef(
-				     list, name, tool_otf2_string(otf2, argument->text)));
+		tool_otf2_check(otf2, OTF2_AttributeList_AddStringRef(
+					  list, name, tool_otf2_string(otf2, argument->text)));
 	}
 }
 
@@ -108,7 +100,7 @@ static void otf2_begin(struct ps__trace *trace, const struct ps__trace_event *ev
 	}
 	for (size_t index = 0; index < event->argument_count; index++)
 		add_argument(otf2, list, &event->arguments[index]);
-	otf2_check(otf2, OTF2_EvtWriter_Enter(writer, list, event->time_ns, region));
+	tool_otf2_check(otf2, OTF2_EvtWriter_Enter(writer, list, event->time_ns, region));
 	OTF2_AttributeList_Delete(list);
 	struct tool_otf2_track *track = &otf2->tracks[event->track - 1];
 	if (track->depth < TOOL_OTF2_MOST_DEPTH)
@@ -125,8 +117,8 @@ static void otf2_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 		return;
 	size_t depth = --otf2->tracks[track - 1].depth;
 	if (depth < TOOL_OTF2_MOST_DEPTH)
-		otf2_check(otf2, OTF2_EvtWriter_Leave(writer, NULL, time_ns,
-		                                      otf2->tracks[track - 1].open[depth]));
+		tool_otf2_check(otf2, OTF2_EvtWriter_Leave(writer, NULL, time_ns,
+		                                           otf2->tracks[track - 1].open[depth]));
 }
 
 /* Adds a moment as an empty region, because OTF2 has no moments with a name. */
@@ -146,8 +138,8 @@ static void put_metric(struct tool_otf2 *otf2, uint64_t counter, uint64_t time_n
 
 	track->type = type;
 	if (writer)
-		otf2_check(otf2, OTF2_EvtWriter_Metric(writer, NULL, time_ns, track->number, 1,
-		                                       &type, &value));
+		tool_otf2_check(otf2, OTF2_EvtWriter_Metric(writer, NULL, time_ns, track->number, 1,
+		                                            &type, &value));
 }
 
 static void otf2_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value)
@@ -229,7 +221,7 @@ static OTF2_ErrorCode keep_quiet(void *context, const char *file, uint64_t line,
                                  va_list arguments)
 {
 	(void)file, (void)line, (void)function, (void)format, (void)arguments;
-	otf2_check(context, code);
+	tool_otf2_check(context, code);
 	return code;
 }
 
@@ -244,11 +236,11 @@ static int open_archive(struct tool_otf2 *otf2)
 	                      DEFINITION_CHUNK_BYTES, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!otf2->archive)
 		return -1;
-	otf2_check(otf2, OTF2_Archive_SetFlushCallbacks(otf2->archive, &flush, otf2));
-	otf2_check(otf2, OTF2_Archive_SetMemoryCallbacks(otf2->archive, &memory, otf2));
-	otf2_check(otf2, OTF2_Archive_SetSerialCollectiveCallbacks(otf2->archive));
-	otf2_check(otf2, OTF2_Archive_SetCreator(otf2->archive, "perfsage"));
-	otf2_check(otf2, OTF2_Archive_OpenEvtFiles(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_SetFlushCallbacks(otf2->archive, &flush, otf2));
+	tool_otf2_check(otf2, OTF2_Archive_SetMemoryCallbacks(otf2->archive, &memory, otf2));
+	tool_otf2_check(otf2, OTF2_Archive_SetSerialCollectiveCallbacks(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_SetCreator(otf2->archive, "perfsage"));
+	tool_otf2_check(otf2, OTF2_Archive_OpenEvtFiles(otf2->archive));
 	otf2->definitions = OTF2_Archive_GetGlobalDefWriter(otf2->archive);
 	return otf2->definitions && otf2->code == OTF2_SUCCESS ? 0 : -1;
 }
@@ -330,24 +322,24 @@ static void close_events(struct tool_otf2 *otf2)
 		struct tool_otf2_track *at = &otf2->tracks[track];
 		if (!at->writer)
 			continue;
-		otf2_check(otf2, OTF2_EvtWriter_GetNumberOfEvents(at->writer, &at->events));
-		otf2_check(otf2, OTF2_Archive_CloseEvtWriter(otf2->archive, at->writer));
+		tool_otf2_check(otf2, OTF2_EvtWriter_GetNumberOfEvents(at->writer, &at->events));
+		tool_otf2_check(otf2, OTF2_Archive_CloseEvtWriter(otf2->archive, at->writer));
 	}
-	otf2_check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_CloseEvtFiles(otf2->archive));
 }
 
 /* Writes a file of definitions for each location. OTF2 requires the file even if it is empty. */
 static void close_local_definitions(struct tool_otf2 *otf2)
 {
-	otf2_check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_OpenDefFiles(otf2->archive));
 	for (uint64_t track = 0; track < otf2->trace.tracks; track++) {
 		if (!otf2->tracks[track].writer)
 			continue;
 		OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(otf2->archive, track);
 		if (writer)
-			otf2_check(otf2, OTF2_Archive_CloseDefWriter(otf2->archive, writer));
+			tool_otf2_check(otf2, OTF2_Archive_CloseDefWriter(otf2->archive, writer));
 	}
-	otf2_check(otf2, OTF2_Archive_CloseDefFiles(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_CloseDefFiles(otf2->archive));
 }
 
 bool tool_otf2_has_failed(const struct ps__trace *trace)
@@ -373,7 +365,7 @@ static void close_archive(struct tool_otf2 *otf2)
 	close_events(otf2);
 	tool_otf2_define(otf2);
 	close_local_definitions(otf2);
-	otf2_check(otf2, OTF2_Archive_Close(otf2->archive));
+	tool_otf2_check(otf2, OTF2_Archive_Close(otf2->archive));
 }
 
 int tool_otf2_close(struct ps__trace *trace, bool is_whole)

@@ -55,6 +55,14 @@ struct tool_otf2 {
 	size_t attribute_count, attribute_room;
 };
 
+/* Keeps the first failure, to report it. After a failure no writer may be called: the library has
+ * freed data that it could not write, and would crash. */
+static inline void tool_otf2_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
+{
+	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
+		otf2->code = code;
+}
+
 /* trace_otf2_names.c: these functions return the numbers of texts, regions and attributes. A number
  * is defined at its first use. If memory runs out they return 0, and the trace has failed. */
 OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text);

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static void names_check(struct tool_otf2 *otf2, OTF2_ErrorCode code)
-{
-	if (code != OTF2_SUCCESS && otf2->code == OTF2_SUCCESS)
-		otf2->code = code;
-}
-
 /* Returns the entry of the text, or the free entry where it belongs. The table always has a free
  * entry. */
 static struct tool_otf2_name *names_find_place(struct tool_otf2_name *names, size_t room,
@@ -62,7 +56,8 @@ OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text)
 		return 0;
 	}
 	*name = (struct tool_otf2_name){copy, (OTF2_StringRef)otf2->names.count++};
-	names_check(otf2, OTF2_GlobalDefWriter_WriteString(otf2->definitions, name->number, text));
+	tool_otf2_check(otf2,
+	                OTF2_GlobalDefWriter_WriteString(otf2->definitions, name->number, text));
 	return name->number;
 }
 
@@ -80,9 +75,10 @@ OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *text)
 	}
 	OTF2_RegionRef region = (OTF2_RegionRef)otf2->region_count++;
 	otf2->regions[region] = name;
-	names_check(otf2, OTF2_GlobalDefWriter_WriteRegion(
-			      otf2->definitions, region, name, name, none, OTF2_REGION_ROLE_CODE,
-			      OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, none, 0, 0));
+	tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteRegion(otf2->definitions, region, name,
+	                                                       name, none, OTF2_REGION_ROLE_CODE,
+	                                                       OTF2_PARADIGM_USER,
+	                                                       OTF2_REGION_FLAG_NONE, none, 0, 0));
 	return region;
 }
 
@@ -100,8 +96,8 @@ OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *text, 
 	}
 	OTF2_AttributeRef attribute = (OTF2_AttributeRef)otf2->attribute_count++;
 	otf2->attributes[attribute] = (struct tool_otf2_attribute){name, type};
-	names_check(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, attribute, name,
-	                                                      none, type));
+	tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteAttribute(otf2->definitions, attribute,
+	                                                          name, none, type));
 	return attribute;
 }
 
@@ -155,13 +151,13 @@ static void define_metric(struct tool_otf2 *otf2, uint64_t track)
 	OTF2_MetricMemberRef member = counter->number;
 	OTF2_StringRef none = tool_otf2_string(otf2, "");
 
-	names_check(otf2, OTF2_GlobalDefWriter_WriteMetricMember(
-			      otf2->definitions, member, counter->name, none,
-			      OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, counter->type,
-			      OTF2_BASE_DECIMAL, 0, counter->unit));
-	names_check(otf2, OTF2_GlobalDefWriter_WriteMetricClass(otf2->definitions, counter->number,
-	                                                        1, &member, OTF2_METRIC_SYNCHRONOUS,
-	                                                        OTF2_RECORDER_KIND_CPU));
+	tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteMetricMember(
+				  otf2->definitions, member, counter->name, none,
+				  OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START,
+				  counter->type, OTF2_BASE_DECIMAL, 0, counter->unit));
+	tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteMetricClass(
+				  otf2->definitions, counter->number, 1, &member,
+				  OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 }
 
 void tool_otf2_define(struct tool_otf2 *otf2)
@@ -169,28 +165,28 @@ void tool_otf2_define(struct tool_otf2 *otf2)
 	OTF2_StringRef machine = tool_otf2_string(otf2, "machine");
 	uint64_t count = otf2->trace.tracks;
 
-	names_check(otf2, OTF2_GlobalDefWriter_WriteClockProperties(
-			      otf2->definitions, 1000000000, otf2->first_ns,
-			      otf2->last_ns - otf2->first_ns, OTF2_UNDEFINED_TIMESTAMP));
-	names_check(otf2,
-	            OTF2_GlobalDefWriter_WriteSystemTreeNode(otf2->definitions, 0, machine, machine,
-	                                                     OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+	tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteClockProperties(
+				  otf2->definitions, 1000000000, otf2->first_ns,
+				  otf2->last_ns - otf2->first_ns, OTF2_UNDEFINED_TIMESTAMP));
+	tool_otf2_check(
+	    otf2, OTF2_GlobalDefWriter_WriteSystemTreeNode(otf2->definitions, 0, machine, machine,
+	                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
 	for (uint64_t track = 0; track < count; track++) {
 		if (!otf2->tracks[track].parent)
-			names_check(otf2,
-			            OTF2_GlobalDefWriter_WriteLocationGroup(
-					otf2->definitions, otf2->tracks[track].number,
-					otf2->tracks[track].name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
-					0, OTF2_UNDEFINED_LOCATION_GROUP));
+			tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteLocationGroup(
+						  otf2->definitions, otf2->tracks[track].number,
+						  otf2->tracks[track].name,
+						  OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+						  OTF2_UNDEFINED_LOCATION_GROUP));
 	}
 	for (uint64_t track = 0; track < count; track++) {
 		const struct tool_otf2_track *at = &otf2->tracks[track];
 		if (at->kind == PS__TRACE_COUNTER)
 			define_metric(otf2, track);
 		else if (at->writer)
-			names_check(otf2, OTF2_GlobalDefWriter_WriteLocation(
-					      otf2->definitions, track, full_name(otf2, track),
-					      OTF2_LOCATION_TYPE_CPU_THREAD, at->events,
-					      names_group_of(otf2, track)));
+			tool_otf2_check(otf2, OTF2_GlobalDefWriter_WriteLocation(
+						  otf2->definitions, track, full_name(otf2, track),
+						  OTF2_LOCATION_TYPE_CPU_THREAD, at->events,
+						  names_group_of(otf2, track)));
 	}
 }
