@@ -108,6 +108,13 @@ void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spe
                           uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
+/* Notes that the slots have all counts until this time: later counts are shared out by the time
+ * from then on. */
+static inline void ps__set_note_assigned(struct ps_eventset *set, uint64_t until_ns)
+{
+	if (set->attribution.stay.since_ns < until_ns)
+		set->attribution.stay.since_ns = until_ns;
+}
 /* Implements is_label_lasting for methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 

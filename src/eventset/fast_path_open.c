@@ -194,8 +194,8 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 		atomic_signal_fence(memory_order_seq_cst);
 	}
 	assign_totals(set, fast->previous);
-	/* The time until the last reading is assigned, so times are counted from there on. */
-	set->attribution.stay.since_ns = set->recorder.last_timestamp;
+	/* A snapshot that opened the path may be later than the last reading. */
+	ps__set_note_assigned(set, set->recorder.last_timestamp);
 	/* Stored last: if this call is left before it, repeating the call does no harm. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = NULL;

@@ -29,11 +29,6 @@ static void start_bound(struct ps_eventset *set)
 	    .cpu = set->attribution.last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
 }
 
-static void raise_to(uint64_t *number, uint64_t least)
-{
-	*number = *number < least ? least : *number;
-}
-
 /* Follows the switch ring. Between two runs the time on each CPU doesn't matter. If records were
  * lost, the time on the one CPU shows whether the task was elsewhere. */
 void ps__set_look_for_migration(struct ps_eventset *set)
@@ -42,8 +37,8 @@ void ps__set_look_for_migration(struct ps_eventset *set)
 	bool is_known = true;
 
 	/* Time before the last reading is assigned; time before ps_start isn't counted. */
-	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
-	raise_to(&set->attribution.stay.since_ns, set->counters.backend->run.started_ns);
+	ps__set_note_assigned(set, set->recorder.last_timestamp);
+	ps__set_note_assigned(set, set->counters.backend->run.started_ns);
 	if (is_counted)
 		is_known = ps__set_follow(set, set->attribution.stay.cpu);
 	else
