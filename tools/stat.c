@@ -40,6 +40,11 @@ static int stat_add_run(struct run *run, const struct stat_facts *facts)
 	if (added == 0)
 		ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
 	session->runs.left_out += added > 0;
+	/* Text and JSON have the number of these runs. CSV has the counts of each run, but no
+	 * reports of these. */
+	if (added > 0 && session->output.regions && session->options.format == PS_FORMAT_CSV)
+		tool_complain("run %lld is left out: it was on other CPUs than the first",
+		              run->repetition);
 	return added;
 }
 
