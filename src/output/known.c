@@ -145,6 +145,15 @@ bool ps__known_has_place(const struct ps_value *value)
 	        value->attribution == PS_ATTRIBUTION_PINNED);
 }
 
+struct ps_value ps__known_zero(const struct ps_value *sum)
+{
+	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED | PS_VALUE_PAUSED;
+
+	return (struct ps_value){.attribution = sum->attribution,
+	                         .flags = sum->flags & kept,
+	                         .timestamp = sum->timestamp};
+}
+
 bool ps__known_is_share(const struct ps_value *value, const struct ps_component *component,
                         bool has_elsewhere)
 {

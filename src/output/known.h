@@ -72,6 +72,9 @@ bool ps__known_has_number(enum ps_status status);
 /* True if the kernel or a binding tells where all of the value was counted. Other components then
  * counted 0. */
 bool ps__known_has_place(const struct ps_value *value);
+/* Returns the count of a component that has none of the events. sum: of all components, for which
+ * ps__known_has_place is true. */
+struct ps_value ps__known_zero(const struct ps_value *sum);
 
 /* True if a component's value is an estimate because it is a share of a mixed count. The sum of all
  * shares was counted. has_elsewhere: a part of the count may belong to a hardware thread that isn't

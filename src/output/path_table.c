@@ -155,15 +155,10 @@ static bool path_table_knows_where(const struct ps__path_table *table, size_t ro
 static void path_table_fill(const struct ps__path_table *table, size_t row, size_t event,
                             const struct ps__path_sum *all, struct ps__path_sum *sum)
 {
-	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
-
 	if (sum->parts || ps_eventset_event_scope(table->model, event) != PS_SCOPE_THREAD ||
 	    !path_table_knows_where(table, row, all))
 		return;
-	*sum = (struct ps__path_sum){.value = {.attribution = all->value.attribution,
-	                                       .flags = all->value.flags & kept,
-	                                       .timestamp = all->value.timestamp},
-	                             .parts = 1};
+	*sum = (struct ps__path_sum){.value = ps__known_zero(&all->value), .parts = 1};
 }
 
 bool ps__path_table_has_own(const struct ps__path_table *table, size_t row,

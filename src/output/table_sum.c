@@ -66,7 +66,6 @@ bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column
 static void table_fill_absent(struct ps__table *table, size_t column)
 {
 	const struct ps__cell *sum = ps__table_cell(table, 0, column);
-	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
 
 	if (table->columns[column].scope != PS_SCOPE_THREAD || sum->parts == 0 ||
 	    table_has_unknown(table, column) || !ps__known_has_place(&sum->value))
@@ -75,11 +74,8 @@ static void table_fill_absent(struct ps__table *table, size_t column)
 		struct ps__cell *cell = ps__table_cell(table, row, column);
 		bool is_place = table->rows[row].component != table->topology->unknown;
 		if (is_place && cell->parts == 0)
-			*cell = (struct ps__cell){.value = {.attribution = sum->value.attribution,
-			                                    .flags = sum->value.flags & kept,
-			                                    .timestamp = sum->value.timestamp},
-			                          .parts = 1,
-			                          .is_absent = true};
+			*cell = (struct ps__cell){
+			    .value = ps__known_zero(&sum->value), .parts = 1, .is_absent = true};
 	}
 }
 

@@ -112,6 +112,23 @@ START_TEST(the_largest_interval_is_marked_as_the_mean_is)
 }
 END_TEST
 
+START_TEST(a_component_without_events_was_paused_as_the_others_were)
+{
+	struct ps_value sum = {.value = 7,
+	                       .attribution = PS_ATTRIBUTION_EXACT,
+	                       .flags = PS_VALUE_PAUSED | PS_VALUE_USER_ONLY | PS_VALUE_MOVED,
+	                       .timestamp = 5};
+
+	ck_assert(ps__known_has_place(&sum));
+	struct ps_value zero = ps__known_zero(&sum);
+	ck_assert_int_eq(zero.value, 0);
+	ck_assert_int_eq((int)zero.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq((int)zero.attribution, PS_ATTRIBUTION_EXACT);
+	ck_assert_uint_eq(zero.flags, PS_VALUE_PAUSED | PS_VALUE_USER_ONLY);
+	ck_assert_uint_eq(zero.timestamp, 5);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("known");
@@ -122,5 +139,6 @@ int main(void)
 	tcase_add_test(tests, one_of_lower_bounds_and_estimates_may_be_either);
 	tcase_add_test(tests, a_sum_of_lower_bounds_and_estimates_is_a_lower_bound);
 	tcase_add_test(tests, the_largest_interval_is_marked_as_the_mean_is);
+	tcase_add_test(tests, a_component_without_events_was_paused_as_the_others_were);
 	return scene_run(suite);
 }
