@@ -248,59 +248,38 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
-/* True if the group waited while the slot's counts were taken; or those in its base, if the part is
- * the sum of both. */
-static bool has_group_waited(const struct ps__slot *slot, size_t group, bool with_base)
-{
-	uint64_t off_ns = slot->counts[2 * group] - slot->counts[2 * group + 1];
-
-	if (with_base)
-		off_ns += slot->base[2 * group] - slot->base[2 * group + 1];
-	return (int64_t)off_ns > 0;
-}
-
 /* If there are several parts, marks those with a group that waited: each CPU's share of the waiting
  * time is an estimate. */
-static void label_turns(struct ps_eventset *set, bool with_base)
+static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;
 
 	for (size_t index = 0; index < set->recorder.active_count; index++)
-		parts += with_base || set->recorder.active[index]->has_counts;
+		parts += set->recorder.active[index]->has_counts;
 	for (size_t index = 0; parts > 1 && index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		uint16_t *mark = slot->has_counts ? &slot->counts_mark : &slot->base_mark;
 		for (size_t group = 0; group < set->recorder.recording->groups; group++) {
-			if (has_group_waited(slot, group, with_base))
-				*mark |= PS__MARK_TOOK_TURNS;
+			if (slot->counts[2 * group] > slot->counts[2 * group + 1])
+				slot->counts_mark |= PS__MARK_TOOK_TURNS;
 		}
 	}
 }
 
 /* If a group has waited since the counts began, the wait may have been on any CPU. So where the
  * group's count shows as complete, its enabled time grows by 1 ns. */
-static void doubt_complete(struct ps_eventset *set, size_t group, bool with_base)
+static void doubt_complete(struct ps_eventset *set, size_t group)
 {
 	bool has_waited = false;
 
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		has_waited |= has_group_waited(set->recorder.active[index], group, with_base);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		has_waited |= slot->counts[2 * group] > slot->counts[2 * group + 1];
+	}
 	for (size_t index = 0; has_waited && index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		if ((!with_base && !slot->has_counts) || !can_count(slot, group) ||
-		    has_group_waited(slot, group, with_base))
-			continue;
-		slot->counts[2 * group]++;
-		if (!slot->has_counts)
-			ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
-	}
-}
-
-static void doubt_all(struct ps_eventset *set, bool with_base)
-{
-	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
-		if (set->counters.backend->is_hardware[group])
-			doubt_complete(set, group, with_base);
+		if (slot->has_counts && can_count(slot, group) &&
+		    slot->counts[2 * group] == slot->counts[2 * group + 1])
+			slot->counts[2 * group]++;
 	}
 }
 
@@ -312,24 +291,82 @@ static bool is_wait_placed(const struct ps_eventset *set)
 /* Marks estimates, in a set whose groups have waited since ps_start. */
 static void mark_waits(struct ps_eventset *set, struct ps__slot *here)
 {
-	if (!is_wait_placed(set)) {
-		/* Each reading has a part here. */
-		if (!here->has_counts) {
-			ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
-			ps__set_activate(set, here);
-		}
-		doubt_all(set, false);
-		set->has_doubt = true;
+	bool is_known = is_wait_placed(set);
+
+	/* Each reading has a part here. */
+	if (!is_known && !here->has_counts) {
+		ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
+		ps__set_activate(set, here);
 	}
-	label_turns(set, false);
+	for (size_t group = 0; !is_known && group < set->recorder.recording->groups; group++) {
+		if (set->counters.backend->is_hardware[group])
+			doubt_complete(set, group);
+	}
+	set->has_doubt |= !is_known;
+	label_turns(set);
 }
 
-void ps__set_doubt_sums(struct ps_eventset *set)
+/* Returns the slot's part of the latest reading. */
+static struct ps__history_row last_row(const struct ps__slot *slot)
 {
-	if (!set->attribution.per_cpu.has_waited || is_wait_placed(set))
+	size_t row = atomic_load_explicit(&slot->history->count, memory_order_relaxed) - 1;
+
+	return ps__history_row_of(slot->history, ps__history_chunk(slot->history, row), row);
+}
+
+static bool has_part_waited(const struct ps__slot *slot, size_t group)
+{
+	if (!slot->has_part)
+		return false;
+	_Atomic uint64_t *times = last_row(slot).words + 1 + 2 * group;
+	return atomic_load_explicit(&times[0], memory_order_relaxed) >
+	       atomic_load_explicit(&times[1], memory_order_relaxed);
+}
+
+/* Does for a group of the parts what doubt_complete does for the counts. */
+static void doubt_parts_of_group(struct ps_eventset *set, size_t group)
+{
+	bool has_waited = false;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		has_waited |= has_part_waited(set->recorder.active[index], group);
+	for (size_t index = 0; has_waited && index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		if (!slot->has_part || !can_count(slot, group) || has_part_waited(slot, group))
+			continue;
+		_Atomic uint64_t *times = last_row(slot).words + 1 + 2 * group;
+		uint64_t running_ns = atomic_load_explicit(&times[1], memory_order_relaxed);
+		atomic_store_explicit(&times[0], running_ns + 1, memory_order_release);
+	}
+}
+
+/* Does for the parts what label_turns does for the counts. */
+static void label_parts_of_turns(struct ps_eventset *set)
+{
+	size_t parts = 0;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		parts += set->recorder.active[index]->has_part;
+	for (size_t index = 0; parts > 1 && index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		bool has_waited = false;
+		for (size_t group = 0; group < set->recorder.recording->groups; group++)
+			has_waited |= has_part_waited(slot, group);
+		if (has_waited)
+			atomic_fetch_or_explicit(last_row(slot).mark, PS__MARK_TOOK_TURNS,
+			                         memory_order_release);
+	}
+}
+
+void ps__set_doubt_latest(struct ps_eventset *set)
+{
+	if (set->attribution.method != &ps__method_per_cpu || is_wait_placed(set))
 		return;
-	doubt_all(set, true);
-	label_turns(set, true);
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
+		if (set->counters.backend->is_hardware[group])
+			doubt_parts_of_group(set, group);
+	}
+	label_parts_of_turns(set);
 }
 
 static void end_slot(const struct ps_eventset *set, struct ps__slot *slot)

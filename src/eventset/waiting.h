@@ -27,9 +27,9 @@ void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot);
 /* Ends the measurement of a fetch that found the task at `here`. */
 void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here);
-/* Marks estimates among the parts of the reading that is being written, which are sums of bases and
- * counts. has_doubt is true if there may be any. */
-void ps__set_doubt_sums(struct ps_eventset *set);
+/* Marks estimates in the latest reading, which was just written: its parts are sums, of which
+ * ps__set_settle_waiting knows only the counts. Call it within a write, if has_doubt is true. */
+void ps__set_doubt_latest(struct ps_eventset *set);
 /* The second half of ps__set_settle_waiting, which recover.c repeats if the call was left
  * meanwhile. */
 void ps__set_end_settling(struct ps_eventset *set);

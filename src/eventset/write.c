@@ -185,14 +185,16 @@ static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventse
 static inline __attribute__((always_inline)) void
 write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
 {
-	if (__builtin_expect(set->has_doubt && write->kind != PS__WRITE_STORE, 0)) {
+	bool has_doubt = set->has_doubt && write->kind != PS__WRITE_STORE;
+
+	if (__builtin_expect(has_doubt, 0))
 		write_spread_doubt(set, write);
-		ps__set_doubt_sums(set);
-	}
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (takes_part(set->recorder.active[index], write))
 			write_part(set, set->recorder.active[index], write, timestamp);
 	}
+	if (__builtin_expect(has_doubt, 0))
+		ps__set_doubt_latest(set);
 }
 
 void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)

@@ -301,6 +301,72 @@ START_TEST(a_wait_that_was_accumulated_may_have_been_on_any_cpu)
 }
 END_TEST
 
+/* A slot without counts has no part of the reading, and no room for one. */
+START_TEST(a_wait_gives_no_part_to_a_cpu_whose_counts_were_dropped)
+{
+	struct ps_eventset *set = started_process();
+	struct ps_value value;
+
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_task(500, "solver", 2);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_reset(set));
+	fake_task(500, "solver", 0);
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(
+	    ps_thread_reading(ps_topology_thread(scene.topology, 2), IN_FIRST, 0, &value),
+	    PS_ENOEVST);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* The doubt is of the sum alone. */
+START_TEST(a_wait_in_a_sum_is_in_no_later_reading)
+{
+	struct ps_eventset *set = started_process();
+	uint64_t kept = 0, other = 0;
+	struct ps_value value;
+
+	fake_task(500, "solver", 2);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_accum(set, scene.root, &kept, NULL));
+	fake_task(500, "solver", 0);
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_read(set, scene.root, &kept, NULL));
+	check_doubtful(scene_part(2, IN_FIRST, kept));
+	check_ok(ps_read(set, scene.root, &other, NULL));
+	ck_assert_int_eq(
+	    ps_thread_reading(ps_topology_thread(scene.topology, 2), IN_FIRST, other, &value),
+	    PS_ENOEVST);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_wait_stays_in_a_sum_after_a_new_start)
+{
+	struct ps_eventset *set = started_process();
+	uint64_t kept = 0, last = 0;
+
+	fake_set_waiting(FIRST, true);
+	fake_run(3 * MS, 3 * MS);
+	check_ok(ps_accum(set, scene.root, &kept, NULL));
+	check_ok(ps_stop(set, scene.root, &last, NULL));
+	fake_set_waiting(FIRST, false);
+	check_ok(ps_start(set));
+	fake_task(500, "solver", 2);
+	fake_run(MS, MS);
+	fake_advance(FIRST, MS);
+	check_ok(ps_accum(set, scene.root, &kept, NULL));
+	check_doubtful(scene_part(2, IN_FIRST, kept));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* It is read first, so the first read(2) of a reading is its. */
 START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing)
 {
@@ -414,6 +480,9 @@ int main(void)
 	tcase_add_test(tests, a_wait_of_a_process_that_was_just_started_is_told);
 	tcase_add_test(tests, a_part_of_a_process_that_waited_before_is_no_count);
 	tcase_add_test(tests, a_wait_that_was_accumulated_may_have_been_on_any_cpu);
+	tcase_add_test(tests, a_wait_gives_no_part_to_a_cpu_whose_counts_were_dropped);
+	tcase_add_test(tests, a_wait_in_a_sum_is_in_no_later_reading);
+	tcase_add_test(tests, a_wait_stays_in_a_sum_after_a_new_start);
 	tcase_add_test(tests, a_part_of_a_group_that_waited_is_no_count_however_short_it_ran);
 	tcase_add_test(
 	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
