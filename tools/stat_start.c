@@ -105,9 +105,17 @@ static void start_await_sleep(pid_t pid)
 	}
 }
 
+/* True if a group would make lower bounds of all counts: without the group's CPU time nobody can
+ * tell whether a process left it. A probe can't be counted in another way. */
+static bool start_is_group_blind(const struct stat_count *count, const struct stat_target *target)
+{
+	return target->method == STAT_METHOD_AUTO && !stat_method_find_probe(count->model) &&
+	       isnan(tool_cgroup_cpu_s(&count->cgroup));
+}
+
 /* Moves the child into a new control group and starts a set for the group. The child doesn't run
  * before its exec. On failure returns -1 with the reason in how->why, and removes the group. */
-static int start_group(struct stat_count *count, pid_t pid)
+static int start_group(struct stat_count *count, pid_t pid, const struct stat_target *target)
 {
 	struct stat_how *how = &count->how;
 
@@ -115,9 +123,14 @@ static int start_group(struct stat_count *count, pid_t pid)
 	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
-	if (stat_start_clone(count, (struct stat_place){.cgroup = count->cgroup.folder}) == PS_OK)
+	bool is_blind = start_is_group_blind(count, target);
+	if (!is_blind &&
+	    stat_start_clone(count, (struct stat_place){.cgroup = count->cgroup.folder}) == PS_OK)
 		return 0;
-	snprintf(how->why, sizeof how->why, "%s", ps_error_detail());
+	snprintf(how->why, sizeof how->why, "%s",
+	         is_blind ? "the kernel doesn't tell the CPU time of a group here (cgroup version "
+	                    "1), so each count would be a lower bound"
+	                  : ps_error_detail());
 	start_drop_sets(count, 0);
 	tool_cgroup_destroy(&count->cgroup);
 	return -1;
@@ -202,7 +215,7 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 
 	if (stat_start_make_room(count, 1) < 0)
 		return -1;
-	if (method == STAT_METHOD_CGROUP && start_group(count, pid) < 0) {
+	if (method == STAT_METHOD_CGROUP && start_group(count, pid, target) < 0) {
 		if (stat_method_refuse_others(target->method, count->model, count->how.why))
 			return -1;
 		method = STAT_METHOD_PER_CPU;
