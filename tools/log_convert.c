@@ -32,6 +32,7 @@ struct convert {
 	struct ps__trace_argument *arguments; /* the fields, and a count for each event */
 	size_t field_count, argument_count;
 	struct ps__buffer field_names[PS_LOG_MOST_FIELDS]; /* of fields whose own name is taken */
+	const char *chosen_names[PS_LOG_MOST_FIELDS];      /* of the record's fields */
 	char (*known)[KNOWN_BYTES]; /* values that aren't plain counts, as text */
 	struct ps_value *values;
 	uint64_t without;     /* number of records without these points */
@@ -71,17 +72,17 @@ static void find_moments(struct convert *convert, const struct ps_log_record *re
 		add_moment(convert, (unsigned)__builtin_ctz(left));
 }
 
-/* True if a count, the attribution or a field before has the name. An archive of OTF2 refuses two
- * arguments of one name. */
-static bool convert_has_name(const struct convert *convert, const char *name)
+/* True if a count, the attribution or one of the fields before has the name. An archive of OTF2
+ * refuses two arguments of one name. */
+static bool convert_has_name(const struct convert *convert, unsigned fields, const char *name)
 {
 	const struct tool_log *log = convert->log;
 	bool is_taken = strcmp(name, ATTRIBUTION) == 0;
 
 	for (size_t event = 0; event < log->events.count; event++)
 		is_taken |= strcmp(name, log->events.names[event]) == 0;
-	for (size_t index = 0; index < convert->argument_count; index++)
-		is_taken |= strcmp(name, convert->arguments[index].name) == 0;
+	for (unsigned field = 0; field < fields; field++)
+		is_taken |= strcmp(name, convert->chosen_names[field]) == 0;
 	return is_taken;
 }
 
@@ -91,7 +92,8 @@ static const char *convert_name_field(struct convert *convert, unsigned field, c
 	struct ps__buffer *longer = &convert->field_names[field];
 	const char *free_name = name;
 
-	for (size_t depth = 1; !longer->failed && convert_has_name(convert, free_name); depth++) {
+	for (size_t depth = 1; !longer->failed && convert_has_name(convert, field, free_name);
+	     depth++) {
 		ps__buffer_restart(longer);
 		for (size_t index = 0; index < depth; index++)
 			ps__buffer_add(longer, "field ");
@@ -113,9 +115,11 @@ static void add_fields(struct convert *convert, const struct ps_log_record *reco
 	     field++) {
 		struct ps_log_value *value = &fields[field];
 		ps_log_value(reader, field, value);
+		/* Chosen for a field that isn't set, too, so that all records have the same names.
+		 */
+		convert->chosen_names[field] = name = convert_name_field(convert, field, name);
 		if (!value->is_set)
 			continue;
-		name = convert_name_field(convert, field, name);
 		convert->arguments[convert->argument_count++] = (struct ps__trace_argument){
 		    .name = name,
 		    .kind = value->kind == PS_LOG_INTEGER ? PS__TRACE_INTEGER

@@ -37,8 +37,10 @@ static int stat_add_run(struct run *run, const struct stat_facts *facts)
 	if (!stat_runs_add(&session->runs, facts))
 		return 1;
 	int added = stat_wait_add_interval(run, true);
-	if (added == 0)
+	if (added == 0) {
 		ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
+		stat_runs_add_status(&session->runs, facts);
+	}
 	session->runs.left_out += added > 0;
 	/* Text and JSON have the number of these runs. CSV has the counts of each run, but no
 	 * reports of these. */

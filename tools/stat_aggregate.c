@@ -230,10 +230,12 @@ static void aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 	stat_rates_take_table(&aggregate->quality, table);
 }
 
-static void aggregate_add_status(struct stat_runs *runs, const struct stat_facts *facts)
+void stat_runs_add_status(struct stat_runs *runs, const struct stat_facts *facts)
 {
 	size_t kind = 0;
 
+	if (!facts->has_command || !facts->exit_status)
+		return;
 	runs->failed++;
 	while (kind < runs->kind_count && runs->kinds[kind].status != facts->exit_status)
 		kind++;
@@ -255,8 +257,6 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
 		return false;
 	}
 	runs->counted++;
-	if (facts->has_command && facts->exit_status)
-		aggregate_add_status(runs, facts);
 	return true;
 }
 
@@ -266,14 +266,15 @@ static void aggregate_show_runs(const struct stat_runs *runs, struct ps__buffer 
 	for (size_t index = 0; index < runs->kind_count; index++) {
 		const struct stat_run_kind *kind = &runs->kinds[index];
 		stat_footer_line("ended", out);
-		ps__buffer_add(out, "%lld of %lld runs ", kind->count, runs->counted);
+		ps__buffer_add(out, "%lld of %lld runs ", kind->count,
+		               runs->counted - runs->left_out);
 		stat_footer_status(kind->status, out);
 		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n",
 		               kind->first);
 	}
 	if (runs->others)
 		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "",
-		               runs->others, runs->counted);
+		               runs->others, runs->counted - runs->left_out);
 	if (runs->left_out) {
 		stat_footer_line("left out", out);
 		ps__buffer_add(

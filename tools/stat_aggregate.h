@@ -73,6 +73,8 @@ struct stat_runs {
 /* Adds a run that has ended. Returns false if it must not be counted, because perfsage got a signal
  * in it. */
 bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
+/* Notes the exit status of a run that is in the means. */
+void stat_runs_add_status(struct stat_runs *runs, const struct stat_facts *facts);
 
 /* Shows means, with the standard deviation of one run. Like the three functions below, returns -1
  * after a complaint. */
