@@ -31,7 +31,8 @@ struct ps__fast_path {
 		struct ps__backend *backend;
 		size_t instance;
 	} source;
-	/* The totals as read last: the row has them, the slot's counts don't have them yet */
+	/* The totals as a reading or take read them last: the row has them, the slot's counts don't
+	 * have them yet */
 	uint64_t *previous;
 	uint64_t *current; /* receives the totals */
 	uint64_t *offset;  /* a row's words less the totals */
@@ -60,12 +61,14 @@ struct ps__fast_path {
 	size_t width;
 	struct ps__slot *slot;
 	uint64_t *kept;   /* a third vector, beside `previous` and `current` */
-	uint64_t *memory; /* memory of the five vectors */
+	uint64_t *memory; /* memory of the six vectors */
 	/* For snapshots, if there are any */
 	struct {
-		uint64_t *passed; /* a part's words less the totals */
-		uint64_t label;   /* label of the slot's part */
-		uint64_t of;      /* number of the set's snapshots */
+		uint64_t *passed;  /* a part's words less the totals */
+		uint64_t until_ns; /* time of the last snapshot or take */
+		uint64_t *totals;  /* those of the last snapshot, or assigned at the opening */
+		uint64_t label;    /* label of the slot's part */
+		uint64_t of;       /* number of the set's snapshots */
 		/* snapshots with this number need only the part of the task's slot */
 		uint64_t opening;
 	} snapshot;

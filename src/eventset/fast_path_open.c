@@ -87,12 +87,13 @@ static void offset_from_slot(struct ps_eventset *set)
 		fast->offset[word] = slot->base[word] + slot->counts[word] - assigned[word];
 }
 
-static void passed_from_slot(struct ps_eventset *set)
+static void begin_snapshots(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	const struct ps__slot *slot = fast->slot;
 	const uint64_t *assigned = ps__set_assigned(set, fast->source.instance);
 
+	memcpy(fast->snapshot.totals, assigned, fast->width * sizeof *assigned);
 	fast->snapshot.of = set->snapshots;
 	fast->snapshot.opening = ++set->openings;
 	/* The label stays valid: what ps_accum moves meanwhile has the same mark. */
@@ -137,7 +138,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	memcpy(fast->previous, ps__set_assigned(set, fast->source.instance),
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
-	passed_from_slot(set);
+	begin_snapshots(set);
 	/* Stored last: if this call is left after it, the next call finds the path open. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = root;
@@ -183,6 +184,16 @@ static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 	}
 }
 
+/* Returns the totals that were read last, by a reading or take (`previous`), or by a snapshot. */
+static const uint64_t *latest_totals(const struct ps__fast_path *fast)
+{
+	for (size_t word = 0; word < fast->width; word++) {
+		if ((int64_t)(fast->snapshot.totals[word] - fast->previous[word]) < 0)
+			return fast->previous;
+	}
+	return fast->snapshot.totals;
+}
+
 void ps__set_close_fast_path(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -193,8 +204,10 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 		fast->base = PS__BASE_BEFORE;
 		atomic_signal_fence(memory_order_seq_cst);
 	}
-	assign_totals(set, fast->previous);
-	/* A snapshot that opened the path may be later than the last reading. */
+	/* A snapshot on the path gave its counts to the slot: if the task has moved since, only
+	 * what was counted later is shared out, by the time from the snapshot on. */
+	assign_totals(set, latest_totals(fast));
+	ps__set_note_assigned(set, fast->snapshot.until_ns);
 	ps__set_note_assigned(set, set->recorder.last_timestamp);
 	/* Stored last: if this call is left before it, repeating the call does no harm. */
 	atomic_signal_fence(memory_order_seq_cst);

@@ -34,15 +34,15 @@ static inline bool ps__fast_went_back(const struct ps__fast_path *fast)
 static inline void ps__fast_copy_own(const struct ps__fast_path *fast,
                                      const struct ps_snapshot *snapshot)
 {
-	const uint64_t *current = fast->current, *passed = fast->snapshot.passed;
+	const uint64_t *totals = fast->snapshot.totals, *passed = fast->snapshot.passed;
 	uint64_t *part = ps__snapshot_part(snapshot, snapshot->own), *words = part + 1;
 
 	part[0] = fast->snapshot.label;
 	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof(ps__pair))
 		ps__store_pair(words, at_bytes,
-		               ps__load_pair(passed, at_bytes) + ps__load_pair(current, at_bytes));
+		               ps__load_pair(passed, at_bytes) + ps__load_pair(totals, at_bytes));
 	if (fast->width & 1)
-		words[fast->width - 1] = passed[fast->width - 1] + current[fast->width - 1];
+		words[fast->width - 1] = passed[fast->width - 1] + totals[fast->width - 1];
 }
 
 PS__INLINE int ps__fast_snapshot_at_hand(struct ps__fast_path *fast, struct ps_snapshot *snapshot)
@@ -60,6 +60,11 @@ PS__INLINE int ps__fast_snapshot_at_hand(struct ps__fast_path *fast, struct ps_s
 		return PS__TRY_SLOW_PATH;
 	if (!PS__LIKELY(!ps__fast_went_back(fast)))
 		return ps__fast_note_miss(fast, PS_OK);
+	/* Noted before the snapshot has them: what it gives to its CPU stays there, also if this
+	 * call is left. */
+	ps__fast_swap(&fast->current, &fast->snapshot.totals);
+	fast->snapshot.until_ns = now_ns;
+	atomic_signal_fence(memory_order_seq_cst);
 	ps__fast_copy_own(fast, snapshot);
 	snapshot->timestamp = now_ns;
 	fast->pause.takes++;

@@ -41,11 +41,13 @@ PS__INLINE void ps__fast_take_cancel(struct ps__fast_path *fast)
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Ends the take: the set is then as after ps_accum, but there is no row. */
-PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast)
+/* Ends the take: the set is then as after ps_accum, but there is no row. now_ns: the take's time.
+ */
+PS__INLINE void ps__fast_take_end(struct ps__fast_path *fast, uint64_t now_ns)
 {
 	ps__fast_swap(&fast->current, &fast->previous);
 	fast->base = PS__BASE_PREVIOUS;
+	fast->snapshot.until_ns = now_ns;
 	fast->pause.takes++;
 	atomic_signal_fence(memory_order_seq_cst);
 	__atomic_store_n(&fast->set.calls->busy, 0, __ATOMIC_RELEASE);

@@ -220,6 +220,7 @@ static int recover_set(struct ps_eventset *set)
 	}
 	if (set->fast_path.root == &ps__fast_snapshot) {
 		ps__set_close_fast_path(set); /* a snapshot writes no row */
+		ps__set_renew_fast_path(set);
 	} else if (set->fast_path.root) {
 		recover_fast_path(set);
 	} else {

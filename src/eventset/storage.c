@@ -42,6 +42,7 @@ void ps__set_renew_fast_path(struct ps_eventset *set)
 	fast->offset = fast->current + room;
 	fast->kept = fast->offset + room;
 	fast->snapshot.passed = fast->kept + room;
+	fast->snapshot.totals = fast->snapshot.passed + room;
 }
 
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
@@ -50,7 +51,7 @@ int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 	/* One word before each vector for the backend; one after for a recorder, or an even
 	 * width. */
 	size_t room = 2 + width + set->counters.backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
+	uint64_t *memory = ps__os_calloc_apart(6 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;

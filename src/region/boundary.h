@@ -50,7 +50,7 @@ PS__INLINE int boundary_make_fast(struct ps__member *member, struct ps__node *no
 	ps__node_end(node);
 	if (!PS__LIKELY(!member->watches.open))
 		ps__member_tell_watches(member, *now_ns);
-	ps__fast_take_end(fast);
+	ps__fast_take_end(fast, *now_ns);
 	return PS_OK;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "wander.h"
 
+#include <unistd.h>
+
 struct scene {
 	struct ps_topology *topology;
 	struct ps_component *root;
@@ -131,11 +133,47 @@ START_TEST(a_store_does_not_end_the_interval_of_a_move)
 }
 END_TEST
 
+/* The second snapshot is on the fast path, which a snapshot has opened. What it gave to the first
+ * CPU stays there. */
+START_TEST(what_a_reused_snapshot_has_does_not_fall_by_a_move)
+{
+	struct ps_snapshot *before = NULL, *after = NULL;
+	long long sum = 0;
+	struct scene scene;
+
+	if (!wander_is_possible())
+		return;
+	open_scene(&scene);
+	check_ok(ps_snapshot_take(scene.set, &before));
+	wander_touch(&scene.work, 1500);
+	check_ok(ps_snapshot_take(scene.set, &before));
+	wander_settle(&scene.work);
+	wander_move(wander_cpu(1));
+	usleep(50000);
+	wander_touch(&scene.work, 100);
+	check_ok(ps_snapshot_take(scene.set, &after));
+	long long strays = wander_strays(&scene.work);
+	for (int index = 0; index < 2; index++) {
+		const struct ps_component *cpu =
+		    ps_component_find(scene.root, PS_COMPONENT_THREAD, wander_cpu(index));
+		struct ps_value value = {.value = 0};
+		check_ok(ps_snapshot_difference(scene.set, before, after, cpu, &value, 1));
+		ck_assert_int_ge(value.value, 0);
+		sum += value.value;
+	}
+	wander_check_count(sum, 100, strays);
+	ps_snapshot_destroy(before);
+	ps_snapshot_destroy(after);
+	close_scene(&scene);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
 	tcase_add_test(tests, the_interval_of_the_move_is_an_estimate_whose_sum_is_right);
 	tcase_add_test(tests, later_intervals_belong_to_the_new_cpu_for_certain);
 	tcase_add_test(tests, a_store_does_not_end_the_interval_of_a_move);
+	tcase_add_test(tests, what_a_reused_snapshot_has_does_not_fall_by_a_move);
 }
 
 int main(void)

@@ -166,6 +166,7 @@ unit_tests = \
 	tests/unit/test_stat_start \
 	tests/unit/test_status \
 	tests/unit/test_bound \
+	tests/unit/test_bound_snapshots \
 	tests/unit/test_table \
 	tests/unit/test_targets \
 	tests/unit/test_task \

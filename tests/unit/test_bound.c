@@ -5,12 +5,11 @@
  * lost. The clock stands still but where a test moves it. tests/api/test_rebound.c has the real
  * kernel.
  */
-#include "eventset/eventset.h"
 #include "support/scene.h"
-#include "test_snapshot.h"
 
 #include <errno.h>
 
+#define EVENT "page-faults"
 #define US    UINT64_C(1000)
 #define OTHER 4711
 
@@ -283,34 +282,6 @@ START_TEST(no_memory_for_a_cpu_that_it_met_loses_nothing)
 }
 END_TEST
 
-/* Between two snapshots, as between two readings: the time before the first one isn't shared out
- * again, however long it was. _i: the counts can't be split from the start on. */
-START_TEST(a_move_between_snapshots_is_shared_out_by_the_time_between_them)
-{
-	struct ps_eventset *set = scene_set(EVENT, NULL);
-	struct ps_snapshot *before, *after;
-
-	set->attribution.cannot_split = _i;
-	fake_set_affinity(_i ? "0-3" : "0");
-	pass(0);
-	check_ok(ps_start(set));
-	fake_set_affinity("0-3");
-	pass(900000 * US);
-	count(10);
-	before = taken(set);
-	pass(600 * US);
-	fake_set_cpu(2);
-	pass(200 * US);
-	count(800);
-	after = taken(set);
-	ck_assert_int_eq(count_between(set, before, after, 0), 600);
-	ck_assert_int_eq(count_between(set, before, after, 2), 200);
-	ps_snapshot_destroy(before);
-	ps_snapshot_destroy(after);
-	ps_eventset_destroy(set);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("bound");
@@ -326,7 +297,5 @@ int main(void)
 	tcase_add_test(tests, an_attached_thread_that_leaves_is_followed_too);
 	tcase_add_test(tests, a_run_begins_without_the_moves_of_the_time_before);
 	tcase_add_test(tests, no_memory_for_a_cpu_that_it_met_loses_nothing);
-	tcase_add_loop_test(tests, a_move_between_snapshots_is_shared_out_by_the_time_between_them,
-	                    0, 2);
 	return scene_run(suite);
 }
