@@ -249,9 +249,12 @@ void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind
 
 	if (kind != PS__WRITE_ACCUM)
 		return;
+	/* A snapshot may have assigned counts to the slot that no ps_accum has moved yet. */
+	bool has_counts = fast->base != PS__BASE_PREVIOUS;
 	for (size_t word = 0; word < fast->width; word++)
-		fast->offset[word] =
-		    atomic_load_explicit(&words[word], memory_order_relaxed) - fast->previous[word];
+		fast->offset[word] = atomic_load_explicit(&words[word], memory_order_relaxed) -
+		                     fast->previous[word] +
+		                     (has_counts ? fast->slot->counts[word] : 0);
 }
 
 void ps__set_cancel_move(struct ps_eventset *set)

@@ -178,6 +178,31 @@ START_TEST(readings_that_are_updated_over_and_over_need_no_more_memory)
 }
 END_TEST
 
+/* The snapshot assigns the counts before it to the slot, and no ps_accum has moved them. _i: so
+ * many more snapshots, on the fast path. */
+START_TEST(an_older_reading_gets_what_was_counted_before_a_snapshot)
+{
+	struct ps_snapshot *snapshot = NULL;
+
+	begin_phases(ps_accum);
+	long long older = scene_sum("page-faults", timestamps[0]);
+	long long latest = scene_sum("page-faults", timestamps[PHASES - 1]);
+	uint64_t name = timestamps[PHASES - 1];
+	for (int index = 0; index <= _i; index++) {
+		fake_advance(PAGE_FAULTS, 7);
+		fake_run(1000, 1000);
+		check_ok(ps_snapshot_take(set, &snapshot));
+	}
+	do_phase(ps_accum, 0, 100);
+	ck_assert_int_eq(scene_sum("page-faults", timestamps[0]), older + 7 * (_i + 1) + 100);
+	ck_assert_int_eq(scene_sum("page-faults", name), latest);
+	do_phase(ps_accum, 1, 5);
+	scene_check_residual(set);
+	ps_snapshot_destroy(snapshot);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fast path, opened and closed");
@@ -191,5 +216,7 @@ int main(void)
 	tcase_add_test(test_case, a_phase_with_parts_on_two_hardware_threads_keeps_both);
 	tcase_add_loop_test(test_case, readings_that_are_updated_over_and_over_need_no_more_memory,
 	                    0, 2);
+	tcase_add_loop_test(test_case, an_older_reading_gets_what_was_counted_before_a_snapshot, 0,
+	                    3);
 	return scene_run(suite);
 }
