@@ -360,7 +360,7 @@ static void label_parts_of_turns(struct ps_eventset *set)
 
 void ps__set_doubt_latest(struct ps_eventset *set)
 {
-	if (set->attribution.method != &ps__method_per_cpu || is_wait_placed(set))
+	if (set->attribution.method->split != PS__SPLIT_COUNTERS || is_wait_placed(set))
 		return;
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 		if (set->counters.backend->is_hardware[group])

@@ -195,6 +195,7 @@ unit_tests = \
 	tests/unit/test_vector \
 	tests/unit/test_waiting \
 	tests/unit/test_waiting_left \
+	tests/unit/test_waiting_process \
 	tests/unit/test_switch_ring \
 	tests/unit/test_wrap
 
@@ -270,6 +271,7 @@ EXTRA_DIST += \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \
 	tests/unit/test_time_share.h \
+	tests/unit/test_waiting.h \
 	tests/unit/test_sampler.h \
 	tests/unit/test_session.h \
 	tests/unit/test_slices.h \
