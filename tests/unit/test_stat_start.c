@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How perfsage stat counts several processes, each of which may be another case, or several CPUs;
- * and the looks at their tasks while it waits. */
+/* perfsage stat counts several processes, each of which may be another case, or several CPUs, and
+ * looks at their tasks while it waits. */
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "support/scene.h"
