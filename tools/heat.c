@@ -26,17 +26,37 @@
 
 extern char **environ;
 
+/* Returns the path's ending if it is in the list, which ends with NULL; else NULL. */
+static const char *heat_ending_of(const char *path, const char *const *endings)
+{
+	const char *dot = strrchr(path, '.');
+
+	while (*endings && (!dot || strcasecmp(dot + 1, *endings) != 0))
+		endings++;
+	return *endings;
+}
+
 /* Returns "svg", "png" or "pdf" if the path ends so and lstopo must draw it; NULL for XML. */
 static const char *heat_picture_of(const char *path)
 {
-	static const char *const formats[] = {"svg", "png", "pdf"};
-	const char *dot = strrchr(path, '.');
+	static const char *const drawn[] = {"svg", "png", "pdf", NULL};
 
-	for (size_t index = 0; dot && index < sizeof formats / sizeof formats[0]; index++) {
-		if (strcasecmp(dot + 1, formats[index]) == 0)
-			return formats[index];
-	}
-	return NULL;
+	return heat_ending_of(path, drawn);
+}
+
+/* Refuses the name of a picture that isn't drawn: its file would be XML. */
+static int heat_check_ending(const char *path)
+{
+	static const char *const others[] = {"gif", "jpg", "jpeg", "webp", "bmp",
+	                                     "tif", "tiff", "ps", "eps", NULL};
+	const char *ending = heat_ending_of(path, others);
+
+	if (!ending)
+		return 0;
+	return tool_complain("the heat map '%s': there are no %s files of it: name it .svg, .png or "
+	                     ".pdf, or .xml for hwloc's XML",
+	                     path, ending),
+	       -1;
 }
 
 static int heat_write_xml(struct ps_component *root, FILE *stream, const struct tool_heat *heat)
@@ -222,7 +242,7 @@ int tool_heat_open(struct tool_heat *heat, const char *path, const char *by,
                    const struct ps_eventset *model, struct tool_watcher *watcher)
 {
 	*heat = (struct tool_heat){.by = by, .format = heat_picture_of(path)};
-	if (heat_check_colour(model, by) < 0 ||
+	if (heat_check_colour(model, by) < 0 || heat_check_ending(path) < 0 ||
 	    (heat->format && heat_check_picture(path, heat->format, watcher) < 0))
 		return -1;
 	return tool_file_open(&heat->file, path, watcher);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selects records of a log, and intervals between their points. */
 #include "base/os.h"
-#include "base/vector.h"
 #include "output/number.h"
 #include "snapshot/reader.h"
 #include "tools/command.h"
@@ -188,21 +187,35 @@ static int check_events(const struct tool_log *log)
 	return 0;
 }
 
-/* Adds the stream's events that aren't in the list yet. */
+static bool select_has_event(const struct tool_log *log, const char *name)
+{
+	size_t index = 0;
+
+	while (index < log->events.count && strcmp(log->events.names[index], name) != 0)
+		index++;
+	return index < log->events.count;
+}
+
+/* Adds the events of --of, each once. */
+static int select_add_named(struct tool_log *log)
+{
+	for (size_t index = 0; index < log->options.events.count; index++) {
+		const char *name = log->options.events.names[index];
+		if (select_has_event(log, name))
+			tool_complain("'%s' is named twice: it is shown once", name);
+		else if (tool_names_append(&log->events, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int select_add_events(struct tool_log *log, size_t stream)
 {
 	const char *name;
 
 	for (size_t index = 0; (name = ps_log_event_name(log->reader, stream, index)); index++) {
-		size_t at = 0;
-		while (at < log->events.count && strcmp(log->events.names[at], name) != 0)
-			at++;
-		if (at < log->events.count)
-			continue;
-		if (!PS__VECTOR_GROW(&log->events.names, at, &log->events.room) ||
-		    !(log->events.names[at] = ps__os_strdup(name)))
-			return tool_complain_memory("the events");
-		log->events.count++;
+		if (!select_has_event(log, name) && tool_names_append(&log->events, name) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -276,10 +289,8 @@ int tool_log_open(struct tool_log *log)
 {
 	if (ps_log_open(&log->reader, log->options.path) != PS_OK)
 		return tool_complain_detail();
-	for (size_t index = 0; index < log->options.events.count; index++) {
-		if (tool_names_add(&log->events, log->options.events.names[index]) < 0)
-			return -1;
-	}
+	if (select_add_named(log) < 0)
+		return -1;
 	return check_types(log) < 0 ? -1 : select_allocate(log);
 }
 
