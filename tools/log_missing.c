@@ -80,6 +80,10 @@ void tool_log_complain_missing(const struct tool_log *log)
 	if (ps_log_end(log->reader) == PS_LOG_END_CUT)
 		tool_complain(
 		    "the end of '%s' is missing: the file was cut off. Use the whole file", path);
+	else if (ps__log_may_lack_end(log->reader) && ps_log_end(log->reader) == PS_LOG_END_UNKNOWN)
+		tool_complain("'%s' has no note of its end that can be read: its last records may "
+		              "be missing. An older perfsage wrote it, or it is damaged",
+		              path);
 	else if (ps__log_may_lack_end(log->reader))
 		tool_complain("'%s' was not closed: its program goes on, or was killed, and its "
 		              "last records may be missing",
@@ -90,7 +94,7 @@ void tool_log_complain_missing(const struct tool_log *log)
 		              path);
 }
 
-/* Returns how the log ends; NULL if an older perfsage wrote the log, which didn't note this. */
+/* Returns how the log ends; NULL if the log has no note of its end that can be read. */
 static const char *missing_end(const struct tool_log *log)
 {
 	static const char *const ends[] = {

@@ -34,7 +34,8 @@ struct ps_log_info {
 
 /** Whether the file has its end. */
 enum ps_log_end {
-	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote the file, and did not record the end */
+	PS_LOG_END_UNKNOWN = 0, /* the file has no note of its end, because an older perfsage wrote
+	                           it, or the note is damaged */
 	PS_LOG_END_CLOSED,      /* the log was closed, and the file has all blocks */
 	PS_LOG_END_OPEN,        /* the log was not closed: the program goes on, was killed or didn't
 	                           close the log. A file that is no ring may also have been cut */

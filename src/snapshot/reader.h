@@ -102,8 +102,8 @@ int ps__log_read_block(struct ps_log_reader *reader, const struct ps__log_entry 
                        bool *is_cut, bool *is_changed);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
 
-/* True if records may be missing at the end, and their number isn't known. False after a kill of
- * the writer, which loses no record. */
+/* True if records may be missing at the end, and their number isn't known, also if the file has no
+ * note of its end. False after a kill of the writer, which loses no record. */
 bool ps__log_may_lack_end(const struct ps_log_reader *reader);
 /* True if each damaged block's records are counted as missing, because a good block of the same
  * stream follows. */

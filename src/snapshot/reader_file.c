@@ -384,8 +384,11 @@ static bool are_last_blocks_open(const struct ps_log_reader *reader)
 
 bool ps__log_may_lack_end(const struct ps_log_reader *reader)
 {
+	/* A shorter ring would be cut, also without a note of its end. */
+	if (reader->end == PS_LOG_END_UNKNOWN && reader->header.ring_blocks)
+		return false;
 	return reader->end == PS_LOG_END_CUT ||
-	       (reader->end == PS_LOG_END_OPEN &&
+	       (reader->end != PS_LOG_END_CLOSED &&
 	        (reader->ends_in_block || !are_last_blocks_open(reader)));
 }
 

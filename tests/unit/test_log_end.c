@@ -85,9 +85,9 @@ START_TEST(nothing_is_claimed_of_an_older_log)
 {
 	write_log(0);
 	make_older();
-	check_end(PS_LOG_END_UNKNOWN, false);
+	check_end(PS_LOG_END_UNKNOWN, true);
 	ck_assert_int_eq(truncate(log_path, log_size() - BLOCK), 0);
-	check_end(PS_LOG_END_UNKNOWN, false);
+	check_end(PS_LOG_END_UNKNOWN, true);
 	ck_assert_int_eq(truncate(log_path, log_size() - 1), 0);
 	check_end(PS_LOG_END_CUT, true);
 }
@@ -113,6 +113,27 @@ static void leave_open(off_t cut_bytes)
 	free(bytes);
 	ck_assert_int_eq(truncate(log_path, (off_t)size - cut_bytes), 0);
 }
+
+START_TEST(a_damaged_note_of_the_end_claims_nothing)
+{
+	write_log(0);
+	struct ps_log_reader *reader = log_reader();
+	off_t at = (off_t)ps__log_close_offset(reader->header.xml_bytes);
+
+	ps_log_close(reader);
+	change_bytes(at, "X", 1);
+	check_end(PS_LOG_END_UNKNOWN, true);
+}
+END_TEST
+
+/* No more blocks follow one that is being filled. */
+START_TEST(an_older_log_of_a_killed_program_lacks_nothing)
+{
+	leave_open(0);
+	make_older();
+	check_end(PS_LOG_END_UNKNOWN, false);
+}
+END_TEST
 
 START_TEST(a_log_that_was_not_closed_may_have_been_cut)
 {
@@ -313,6 +334,8 @@ int main(void)
 	tcase_add_test(tests, a_cut_at_any_place_is_noticed);
 	tcase_add_test(tests, a_ring_that_is_cut_is_noticed);
 	tcase_add_test(tests, nothing_is_claimed_of_an_older_log);
+	tcase_add_test(tests, a_damaged_note_of_the_end_claims_nothing);
+	tcase_add_test(tests, an_older_log_of_a_killed_program_lacks_nothing);
 	tcase_add_test(tests, a_log_that_was_not_closed_may_have_been_cut);
 	tcase_add_test(tests, each_stream_of_a_log_that_was_not_closed_must_have_its_last_block);
 	tcase_add_test(tests, a_child_does_not_close_its_parents_log);
