@@ -106,8 +106,9 @@ void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *ev
 	ps__csv_add_double(buffer, ps__report_coverage(value));
 	ps__buffer_add(buffer, ",");
 	if (is_known)
-		ps__buffer_add(buffer, "%lld", value->value);
-	ps__buffer_add(buffer, ",%" PRIu64, value->raw);
+		ps__buffer_add(buffer, "%lld,%" PRIu64, value->value, value->raw);
+	else
+		ps__buffer_add(buffer, ",");
 	if (event->has_no_times)
 		ps__buffer_add(buffer, ",,");
 	else

@@ -18,7 +18,10 @@ static void json_add_value(struct ps__json *json, const struct ps__table_column 
 	ps__json_add_string(json, "event", column->selector.name);
 	ps__json_add_value(json, value, column->unit, column->scale);
 	ps__json_add_double(json, "coverage", ps__report_coverage(value));
-	ps__json_add_unsigned(json, "raw", value->raw);
+	if (ps__report_is_known(value))
+		ps__json_add_unsigned(json, "raw", value->raw);
+	else
+		ps__json_add_null(json, "raw");
 	ps__json_add_unsigned(json, "enabled_ns", value->enabled_ns);
 	ps__json_add_unsigned(json, "running_ns", value->running_ns);
 	ps__json_add_unsigned(json, "timestamp", value->timestamp);
