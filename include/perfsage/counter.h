@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Control of a set's counters: pause them, all or one; start one event's count
- * over; count events in one group; reach the kernel's counters.
+ * over; count events in one group; reach the perf events of a set.
  *
  * For a set that wraps PAPI's (ps_eventset_from_papi), all calls that can fail,
  * except ps_eventset_reset_event, fail with PS_ENOSUPP. An event is named by its
@@ -155,18 +155,18 @@ enum ps_grouping {
 PS_PUBLIC int ps_eventset_group(struct ps_eventset *set, const size_t *events, size_t n,
                                 enum ps_grouping how);
 
-/** One event's counter in the kernel. */
+/** A perf event that a set has open. */
 struct ps_counter {
 	size_t size;  /* the library's sizeof; later versions can have more members */
 	size_t event; /* index of the event */
-	pid_t tid;    /* the task that is counted; 0: the set's owner, -1: all tasks */
+	pid_t tid;    /* the thread that is counted; 0: the set's owner, -1: all tasks */
 	int cpu;      /* the CPU where it counts; -1: wherever the task is */
 	int fd;       /* borrowed: see below */
-	uint64_t id;  /* the kernel's number of the counter, also in records of other tools */
+	uint64_t id;  /* the kernel's number of the perf event, also in records of other tools */
 };
 
 /**
- * Visits the kernel's counters of a set, by CPU and event.
+ * Visits the perf events that a set has open for its events, in any order.
  *
  * The descriptors are the set's. Never close them. The caller can give them to
  * epoll(7) and read(2), and use ioctl(2) requests that change no count. The
@@ -175,7 +175,8 @@ struct ps_counter {
  * makes the set's counts wrong.
  *
  * set - was started
- * visit - is called with each counter; any other result than 0 ends the visits
+ * visit - is called with each perf event; any other result than 0 ends the visits.
+ *     The struct is valid during the call only
  * context - is passed on
  *
  * Returns PS_OK, or what visit returned.
@@ -189,7 +190,7 @@ struct ps_counter {
  *   PS_ECLOST, PS_ECNFLCT - as in ps_read
  *   PS_ESYS - the kernel doesn't tell an id
  *
- * visit must not use the set. Cost: two ioctl(2) for each counter.
+ * visit must not use the set. Cost: two ioctl(2) for each perf event.
  */
 PS_PUBLIC int ps_eventset_for_each_counter(struct ps_eventset *set,
                                            int (*visit)(const struct ps_counter *counter,

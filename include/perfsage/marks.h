@@ -17,7 +17,7 @@
  * found, too. SystemTap's SDT probes use notes in the same way. See ps_marks(3).
  *
  * C11, C++11 and later; gcc and clang; ELF on x86-64 and arm64.
- * With -DPERFSAGE_NO_MARKS all marks compile to nothing.
+ * With -DPERFSAGE_NO_MARKS, a source file has no marks.
  */
 #ifndef PERFSAGE_MARKS_H
 #define PERFSAGE_MARKS_H

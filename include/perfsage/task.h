@@ -71,12 +71,14 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
 /**
  * Calls visit for each task and each CPU on which it counted anything.
  *
- * The order is that in which the tasks began. The sum over all visits is the
- * count of the set, as of its last reading. A task's share is known when the task
- * has ended. The rest belongs to the tasks that live. If only one task lives, this
- * task gets the rest. Otherwise visit is called once for each CPU with the rest,
- * and tid, task and process are 0. On CPUs where a record was lost, visit is also
- * called with the rest in this way.
+ * The order is that in which the tasks began. The numbers of all visits add up to
+ * the set's raw counts, as of its last reading. When a task ends that was created
+ * after ps_start, the kernel writes records of its counts. A thread that the
+ * process had at ps_start has no record. The counts without a record are a rest:
+ * for each thread of ps_start together with its descendants, on each CPU, and for
+ * each event. If exactly one of these tasks has no record, and no record was lost,
+ * this task gets the rest. Otherwise visit is called once for each CPU that has
+ * such a rest, and tid, task and process are 0.
  *
  * If the first thread of a process calls execve(2), this thread stays the same
  * task. If another thread calls execve(2), this thread gets the process's pid as
