@@ -51,7 +51,7 @@ enum ps_attribution_mode {
 	PS_ATTRIBUTE_EXACT,
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
 	/* For a process; any other target counts as with AUTO: */
-	PS_ATTRIBUTE_TIME_SHARE, /* one counter for all CPUs, divided by a clock for each CPU */
+	PS_ATTRIBUTE_TIME_SHARE, /* one counter for all CPUs, and a clock for each CPU */
 	PS_ATTRIBUTE_BPF,        /* a BPF program counts */
 	PS_ATTRIBUTE_LOOKS       /* as TIME_SHARE, but each reading polls /proc for the times */
 };
