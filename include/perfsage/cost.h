@@ -75,7 +75,8 @@ struct ps_overhead {
  *       another, living thread
  *   PS_ENOSUPP - the set keeps tasks apart (ps_eventset_set_tasks) and isn't
  *       running: the counts of the measurement would be mixed with those of the tasks
- *   PS_PARTIAL - a counter is in the error state
+ *   PS_PARTIAL - a group of events could not be read: mostly because a pinned
+ *       event got no hardware counter
  */
 PS_PUBLIC int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out);
 

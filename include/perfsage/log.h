@@ -164,8 +164,8 @@ PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, cons
  * Writes a record: the points that were taken and the fields that were set since
  * the last record.
  *
- * Once the call has returned, the record is in memory that the kernel writes to the
- * file: the record survives whatever ends the process, but not a power failure.
+ * Once the call has returned PS_OK, the record survives any end of the process. After
+ * a power failure or a crash of the kernel, the last records can be missing.
  *
  * Errors after which the record is lost, and counted by ps_log_lost. The next record
  * keeps its points and fields, as if the record had been written:

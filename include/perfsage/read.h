@@ -112,8 +112,8 @@ PS_PUBLIC int ps_reset(struct ps_eventset *set);
  *
  * Errors, besides those above:
  *   PS_ENOTRUN - the set was never started, or was changed after the last start
- *   PS_PARTIAL - the reading was stored, but a group of events could not be
- *       read: its counter is in the error state
+ *   PS_PARTIAL - the reading was stored, but lacks new counts of a group: mostly
+ *       because a pinned event got no hardware counter
  *
  * Cost: one read(2) for each group.
  */
