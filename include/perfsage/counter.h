@@ -104,7 +104,7 @@ PS_PUBLIC int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t 
 /**
  * Restarts the count of one event from 0; the other events keep their counts.
  *
- * As with ps_reset, no kernel counter is reset, and the base that ps_accum made
+ * As with ps_reset, no perf event is reset, and the base that ps_accum made
  * stays. Times are the group's, and stay as well.
  *
  * set - was started; running, paused or stopped

@@ -94,7 +94,7 @@ extern "C" {
 PS_PUBLIC int ps_start(struct ps_eventset *set);
 
 /**
- * Sets the counts to 0, running or not; base stays. No kernel counter is reset.
+ * Sets the counts to 0, running or not; base stays. No perf event is reset.
  *
  * set - a set that was started
  *
