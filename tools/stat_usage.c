@@ -127,9 +127,9 @@ const struct tool_usage stat_usage = {
     .manual = "perfsage-stat(1)",
     .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
 		"perfsage stat [OPTIONS] -p PIDS | -a | -C LIST | --cgroup PATH [COMMAND]",
-    .summary = "Runs a command and counts events of all its threads and child processes,\n"
-	       "from its exec on, split by hardware thread. With -p, -a, -C or --cgroup a command\n"
-	       "only says how long to count.",
+    .summary = "Runs a command and counts events of all its threads and child processes, by\n"
+	       "hardware thread. With -p, -a, -C or --cgroup a command only says how long to\n"
+	       "count.",
     .options = options_of_stat,
     .option_count = sizeof options_of_stat / sizeof options_of_stat[0],
     .foreign = options_of_perf,
