@@ -47,15 +47,16 @@ static const char *heat_picture_of(const char *path)
 /* Refuses the name of a picture that isn't drawn: its file would be XML. */
 static int heat_check_ending(const char *path)
 {
-	static const char *const others[] = {"gif", "jpg", "jpeg", "webp", "bmp",
-	                                     "tif", "tiff", "ps", "eps", NULL};
+	static const char *const others[] = {"gif", "jpg",  "jpeg", "webp", "bmp",
+	                                     "tif", "tiff", "ps",   "eps",  NULL};
 	const char *ending = heat_ending_of(path, others);
 
 	if (!ending)
 		return 0;
-	return tool_complain("the heat map '%s': there are no %s files of it: name it .svg, .png or "
-	                     ".pdf, or .xml for hwloc's XML",
-	                     path, ending),
+	return tool_complain(
+		   "the heat map '%s': there are no %s files of it: name it .svg, .png or "
+		   ".pdf, or .xml for hwloc's XML",
+		   path, ending),
 	       -1;
 }
 

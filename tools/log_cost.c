@@ -311,10 +311,8 @@ static void cost_put_text(const struct tool_log *log, const struct rows *rows,
 static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
                          const struct result *result, struct ps__buffer *text)
 {
-	ps__buffer_add(
-	    text,
-	    "of,work,value,error,low,high,residual,condition,status,attribution,flags,unit"
-	    TOOL_LOG_MISSING_COLUMNS "\n");
+	ps__buffer_add(text, "of,work,value,error,low,high,residual,condition,status,attribution,"
+	                     "flags,unit" TOOL_LOG_MISSING_COLUMNS "\n");
 	for (size_t index = 0; index <= log->options.work.count; index++) {
 		bool is_constant = index == log->options.work.count;
 		const struct ps_unit_cost *cost =
