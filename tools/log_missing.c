@@ -107,10 +107,7 @@ void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json
 {
 	struct amounts amounts = missing_add_up(log->reader);
 
-	if (missing_is_known(log->reader))
-		ps__json_add_unsigned(json, "missing", amounts.missing);
-	else
-		ps__json_add_null(json, "missing");
+	ps__json_add_known(json, "missing", amounts.missing, missing_is_known(log->reader));
 	ps__json_add_unsigned(json, "dropped", amounts.dropped);
 	ps__json_add_unsigned(json, "damaged_blocks", ps_log_damaged_blocks(log->reader));
 	ps__json_add_string(json, "end", missing_end(log));

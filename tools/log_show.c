@@ -194,10 +194,7 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 		bool is_taken = record->points >> point & 1;
 		ps__json_add_bool(json, "taken", is_taken);
 		uint64_t time_ns = ps_log_time(log->reader, point);
-		if (time_ns)
-			ps__json_add_unsigned(json, "timestamp", time_ns);
-		else
-			ps__json_add_null(json, "timestamp");
+		ps__json_add_known(json, "timestamp", time_ns, time_ns);
 		ps__json_open(json, "since_first", '{');
 		bool is_known = is_taken && ps_log_interval(log->reader, first, point, NULL,
 		                                            log->values, log->value_room) == PS_OK;

@@ -41,10 +41,7 @@ static void json_add_intent(struct ps__json *json, const struct place_intent *in
 static void json_add_number_of(struct ps__json *json, const char *key,
                                const struct ps_component *component)
 {
-	if (component)
-		ps__json_add_integer(json, key, ps_component_logical_id(component));
-	else
-		ps__json_add_null(json, key);
+	ps__json_add_known(json, key, (uint64_t)ps_component_logical_id(component), component);
 }
 
 static void json_add_share(struct ps__json *json, const struct place_share *share)
@@ -82,10 +79,7 @@ static void json_add_masks(struct ps__json *json, const struct place_run *run, s
 	json_add_mask(json, "first_mask", first || is_later ? first : last);
 	json_add_mask(json, "mask", last);
 	ps__json_add_bool(json, "bound_later", is_later);
-	if (place == SIZE_MAX)
-		ps__json_add_null(json, "place");
-	else
-		ps__json_add_unsigned(json, "place", place);
+	ps__json_add_known(json, "place", place, place != SIZE_MAX);
 }
 
 static void json_add_task(struct ps__json *json, const struct place_run *run, size_t index)
@@ -167,10 +161,7 @@ static void json_add_holes(struct ps__json *json, const struct place_run *run)
 {
 	uint64_t begin_ns = tool_slices_begin_ns(run->slices);
 
-	if (tool_slices_is_full(run->slices))
-		ps__json_add_null(json, "lost");
-	else
-		ps__json_add_unsigned(json, "lost", run->lost);
+	ps__json_add_known(json, "lost", run->lost, !tool_slices_is_full(run->slices));
 	ps__json_open(json, "holes", '[');
 	for (size_t i = 0; i < tool_slices_hole_count(run->slices); i++) {
 		const struct tool_hole *hole = tool_slices_hole(run->slices, i);

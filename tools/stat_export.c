@@ -323,10 +323,8 @@ int stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *
 	                     runs->kind_count ? tool_status_number(runs->kinds[0].status) : 0);
 	ps__json_add_integer(&json, "failed_runs", runs->failed);
 	ps__json_add_integer(&json, "left_out_runs", runs->left_out);
-	if (runs->interrupted)
-		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
-	else
-		ps__json_add_null(&json, "interrupted_run");
+	ps__json_add_known(&json, "interrupted_run", (uint64_t)runs->interrupted,
+	                   runs->interrupted);
 	json_add_quality(&json, &aggregate->quality, stat_aggregate_s(aggregate), output->regions);
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');

@@ -17,19 +17,14 @@ static void timeline_json_add_since(struct timeline *timeline, const char *key, 
 
 static void timeline_json_add_cpu(struct ps__json *json, const char *key, int cpu)
 {
-	if (cpu >= 0)
-		ps__json_add_integer(json, key, cpu);
-	else
-		ps__json_add_null(json, key);
+	ps__json_add_known(json, key, (uint64_t)cpu, cpu >= 0);
 }
 
 static void timeline_json_add_count(struct timeline *timeline, const struct timeline_event *event,
                                     const uint64_t *counts, bool is_known)
 {
-	if (is_known)
-		ps__json_add_unsigned(&timeline->json, event->name, counts[event->index]);
-	else
-		ps__json_add_null(&timeline->json, event->name);
+	ps__json_add_known(&timeline->json, event->name, is_known ? counts[event->index] : 0,
+	                   is_known);
 }
 
 static void timeline_json_add_counts(struct timeline *timeline, const struct tool_span *span)
@@ -95,10 +90,8 @@ static void timeline_json_add_run(struct timeline *timeline)
 	ps__json_add_unsigned(json, "pid", (uint64_t)timeline_pid(timeline));
 	ps__json_add_unsigned(json, "begin_monotonic_ns", begin_ns);
 	ps__json_add_unsigned(json, "wall_ns", tool_slices_end_ns(timeline->slices) - begin_ns);
-	if (tool_slices_is_full(timeline->slices))
-		ps__json_add_null(json, "lost_records");
-	else
-		ps__json_add_unsigned(json, "lost_records", timeline->losses.records);
+	ps__json_add_known(json, "lost_records", timeline->losses.records,
+	                   !tool_slices_is_full(timeline->slices));
 	ps__json_add_unsigned(json, "unassigned_samples", timeline->losses.unassigned);
 	ps__json_add_unsigned(json, "damaged_records", timeline->losses.damaged);
 	ps__json_add_unsigned(json, "missed_tasks", timeline->losses.missed);
@@ -246,10 +239,7 @@ static void timeline_json_add_holes(struct timeline *timeline)
 		ps__json_add_integer(json, "cpu", hole->cpu);
 		timeline_json_add_since(timeline, "begin_ns", hole->begin_ns);
 		timeline_json_add_since(timeline, "end_ns", hole->end_ns);
-		if (hole->lost)
-			ps__json_add_unsigned(json, "lost", hole->lost);
-		else
-			ps__json_add_null(json, "lost");
+		ps__json_add_known(json, "lost", hole->lost, hole->lost > 0);
 		ps__json_close_line(json, '}');
 	}
 	ps__json_close(json, ']');

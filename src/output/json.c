@@ -66,10 +66,7 @@ void ps__json_add_component(struct ps__json *json, const struct ps_component *co
 {
 	ps__json_add_string(json, "type", ps_component_type_name(component->type));
 	ps__json_add_integer(json, "id", ps__report_id(component));
-	if (component->os_id >= 0)
-		ps__json_add_integer(json, "os_id", component->os_id);
-	else
-		ps__json_add_null(json, "os_id");
+	ps__json_add_known(json, "os_id", (uint64_t)component->os_id, component->os_id >= 0);
 	ps__json_add_string(json, "name", component->name);
 }
 

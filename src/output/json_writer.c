@@ -131,6 +131,14 @@ void ps__json_add_unsigned(struct ps__json *json, const char *key, uint64_t numb
 	ps__buffer_add(json->buffer, "%" PRIu64, number);
 }
 
+void ps__json_add_known(struct ps__json *json, const char *key, uint64_t number, bool is_known)
+{
+	if (is_known)
+		ps__json_add_unsigned(json, key, number);
+	else
+		ps__json_add_null(json, key);
+}
+
 void ps__json_add_bool(struct ps__json *json, const char *key, bool value)
 {
 	json_begin(json, key);

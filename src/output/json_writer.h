@@ -33,6 +33,8 @@ void ps__json_close_line(struct ps__json *json, char bracket);
 void ps__json_add_string(struct ps__json *json, const char *key, const char *text);
 void ps__json_add_integer(struct ps__json *json, const char *key, long long number);
 void ps__json_add_unsigned(struct ps__json *json, const char *key, uint64_t number);
+/* Adds null for a number that isn't known. */
+void ps__json_add_known(struct ps__json *json, const char *key, uint64_t number, bool is_known);
 void ps__json_add_bool(struct ps__json *json, const char *key, bool is_true);
 /* Adds null for NaN and infinities, which JSON can't express. */
 void ps__json_add_double(struct ps__json *json, const char *key, double number);

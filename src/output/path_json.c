@@ -14,10 +14,7 @@ static void path_json_add_place(struct ps__json *json, const struct ps__path_tab
                                 size_t row)
 {
 	ps__json_add_unsigned(json, "id", row);
-	if (row > 0)
-		ps__json_add_unsigned(json, "parent", table->rows[row].parent);
-	else
-		ps__json_add_null(json, "parent");
+	ps__json_add_known(json, "parent", table->rows[row].parent, row > 0);
 	ps__json_add_string(json, "name", ps_path_name(table->rows[row].path));
 }
 
@@ -34,15 +31,6 @@ static void path_json_add_names(struct ps__json *json, struct ps__path_table *ta
 	ps__json_close_line(json, ']');
 }
 
-static void path_json_add_known(struct ps__json *json, const char *key, uint64_t number,
-                                bool is_known)
-{
-	if (is_known)
-		ps__json_add_unsigned(json, key, number);
-	else
-		ps__json_add_null(json, key);
-}
-
 static void path_json_add_times(struct ps__json *json, const struct ps__path_row *row)
 {
 	const struct ps_visits *visits = &row->path->visits;
@@ -54,15 +42,15 @@ static void path_json_add_times(struct ps__json *json, const struct ps__path_row
 		end--;
 	ps__json_add_unsigned(json, "visits", visits->count);
 	ps__json_add_unsigned(json, "visits_counted", visits->counted);
-	path_json_add_known(json, "visits_uncounted", row->path->uncounted,
-	                    row->path->uncounted != UINT64_MAX);
+	ps__json_add_known(json, "visits_uncounted", row->path->uncounted,
+	                   row->path->uncounted != UINT64_MAX);
 	ps__json_open_line(json, "times", '{');
-	path_json_add_known(json, "wall_ns", wall_ns, wall_ns != UINT64_MAX);
-	path_json_add_known(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
-	path_json_add_known(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns,
-	                    wall_ns != UINT64_MAX);
-	path_json_add_known(json, "shortest_ns", visits->shortest_ns, visits->counted > 0);
-	path_json_add_known(json, "longest_ns", visits->longest_ns, visits->counted > 0);
+	ps__json_add_known(json, "wall_ns", wall_ns, wall_ns != UINT64_MAX);
+	ps__json_add_known(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
+	ps__json_add_known(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns,
+	                   wall_ns != UINT64_MAX);
+	ps__json_add_known(json, "shortest_ns", visits->shortest_ns, visits->counted > 0);
+	ps__json_add_known(json, "longest_ns", visits->longest_ns, visits->counted > 0);
 	ps__json_open(json, "histogram", '[');
 	for (size_t time = 0; time < end; time++)
 		ps__json_add_unsigned(json, NULL, visits->times[time]);
