@@ -211,16 +211,6 @@ static void add_marked(struct ps__buffer *text, const struct rows *rows, double 
 	          ps__known_mark(how->status, how->flags, &rows->look));
 }
 
-static void cost_set_cell(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text)
-{
-	size_t columns = tool_columns(ps__buffer_text(text), text->length);
-	enum ps__style style = row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN;
-
-	ps__grid_set(grid, row, column, text,
-	             (struct ps__grid_cell){.columns = columns, .style = style});
-	ps__buffer_restart(text);
-}
-
 /* Returns the limit for costs: smaller ones are rounding errors of the largest cost. */
 static double least_cost(const struct rows *rows, const struct result *result)
 {
@@ -240,10 +230,10 @@ static void set_cost(struct ps__grid *grid, size_t row, const char *name, const 
 	struct ps__buffer text = {0};
 
 	tool_put(&text, name);
-	cost_set_cell(grid, row, 0, &text);
+	ps__grid_set(grid, row, 0, &text, (struct ps__grid_cell){0});
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		add_marked(&text, rows, numbers[index], least);
-		cost_set_cell(grid, row, index + 1, &text);
+		ps__grid_set(grid, row, index + 1, &text, (struct ps__grid_cell){0});
 	}
 	ps__buffer_clear(&text);
 }
@@ -262,7 +252,7 @@ static void cost_put_costs(const struct tool_log *log, const struct rows *rows,
 	    ps__grid_create(&grid, rows->columns + 1 + log->options.has_constant, columns) != PS_OK;
 	for (size_t index = 0; !text->failed && index < columns; index++) {
 		ps__buffer_add(&heading, "%s", headings[index]);
-		cost_set_cell(&grid, 0, index, &heading);
+		ps__grid_set(&grid, 0, index, &heading, (struct ps__grid_cell){0});
 	}
 	ps__buffer_clear(&heading);
 	for (size_t index = 0; !text->failed && index < rows->columns; index++)

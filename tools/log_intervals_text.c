@@ -40,28 +40,19 @@ enum {
 	COLUMNS
 };
 
-static void intervals_set_styled(struct interval_output *output, size_t row, size_t column,
-                                 struct ps__buffer *text, enum ps__style style)
-{
-	size_t columns = tool_columns(ps__buffer_text(text), text->length);
-
-	ps__grid_set(&output->grid, row, column, text,
-	             (struct ps__grid_cell){.columns = columns, .style = style});
-	ps__buffer_restart(text);
-}
-
 static void intervals_set_cell(struct interval_output *output, size_t row, size_t column,
                                struct ps__buffer *text)
 {
-	intervals_set_styled(output, row, column, text,
-	                     row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN);
+	ps__grid_set(&output->grid, row, column, text, (struct ps__grid_cell){0});
 }
 
 static void intervals_set_number(struct interval_output *output, size_t column,
                                  struct ps__buffer *text)
 {
-	intervals_set_styled(output, output->at, column, text,
-	                     ps__style_of_number(ps__buffer_text(text)));
+	enum ps__style style = ps__style_of_number(ps__buffer_text(text));
+
+	ps__grid_set(&output->grid, output->at, column, text,
+	             (struct ps__grid_cell){.style = style});
 }
 
 static void put_times(struct interval_output *output, const struct interval_row *row,

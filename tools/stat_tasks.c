@@ -24,8 +24,7 @@
 #define WHERE_COLUMNS 12 /* the component: "NUMA node 12" */
 
 static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
-                            const char *name, const char *where, enum matrix_kind kind,
-                            enum ps__style style)
+                            const char *name, const char *where, enum matrix_kind kind)
 {
 	struct ps__buffer shown = {0}, whose = {0};
 	size_t columns = tool_columns(name, strlen(name));
@@ -37,9 +36,7 @@ static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid,
 	else
 		ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "",
 		               kind == MATRIX_OF_THREADS ? CPU_COLUMNS : WHERE_COLUMNS, where);
-	columns += whose.length - shown.length;
-	ps__grid_set(grid, line, 0, &whose,
-	             (struct ps__grid_cell){.columns = columns, .style = style});
+	ps__grid_set(grid, line, 0, &whose, (struct ps__grid_cell){0});
 	ps__buffer_clear(&shown);
 	ps__buffer_clear(&whose);
 }
@@ -67,17 +64,14 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
 		ps__buffer_add(&where, "%d", row->cpu);
 	else
 		ps__label_add_name(&where, row->where);
-	tasks_set_whose(grid, line, pid, tid, row->name, ps__buffer_text(&where), matrix->kind,
-	                PS__STYLE_PLAIN);
+	tasks_set_whose(grid, line, pid, tid, row->name, ps__buffer_text(&where), matrix->kind);
 	ps__buffer_clear(&where);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps_value value = stat_matrix_value(matrix, row, event);
 		struct ps__look look = tasks_look_of(matrix, event, output);
-		ps__buffer_restart(&text);
 		ps__known_add_value(&text, &value, &look);
 		ps__grid_set(grid, line, event + 1, &text,
 		             (struct ps__grid_cell){
-				 .columns = text.length,
 				 .mark = strlen(ps__known_mark(value.status, value.flags, &look))});
 	}
 	ps__buffer_clear(&text);
@@ -89,16 +83,12 @@ static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *
 	struct ps__buffer text = {0};
 
 	tasks_set_whose(grid, 0, "process", "task", "name",
-	                matrix->kind == MATRIX_OF_THREADS ? "CPU" : "component", matrix->kind,
-	                PS__STYLE_HEADING);
+	                matrix->kind == MATRIX_OF_THREADS ? "CPU" : "component", matrix->kind);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps__look look = tasks_look_of(matrix, event, output);
-		ps__buffer_restart(&text);
 		ps__label_add_event(&text, ps_eventset_event_name(matrix->model, event),
 		                    ps__known_heading_unit(&look));
-		ps__grid_set(
-		    grid, 0, event + 1, &text,
-		    (struct ps__grid_cell){.columns = text.length, .style = PS__STYLE_HEADING});
+		ps__grid_set(grid, 0, event + 1, &text, (struct ps__grid_cell){0});
 	}
 	ps__buffer_clear(&text);
 }

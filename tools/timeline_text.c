@@ -26,13 +26,8 @@ struct sheet {
 
 static void end_cell(struct sheet *sheet)
 {
-	const char *text = ps__buffer_text(&sheet->cell);
-
-	ps__grid_set(
-	    &sheet->grid, sheet->row, sheet->column++, &sheet->cell,
-	    (struct ps__grid_cell){.columns = tool_columns(text, sheet->cell.length),
-	                           .style = sheet->row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN});
-	ps__buffer_restart(&sheet->cell);
+	ps__grid_set(&sheet->grid, sheet->row, sheet->column++, &sheet->cell,
+	             (struct ps__grid_cell){0});
 }
 
 static void timeline_text_add_time(struct sheet *sheet, uint64_t time_ns)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/printable.h"
 
 #include <string.h>
 
@@ -58,13 +59,19 @@ static struct ps__grid_cell *grid_cell(const struct ps__grid *grid, size_t row, 
 	return &grid->cells[row * grid->column_count + column];
 }
 
-void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text,
                   struct ps__grid_cell about)
 {
+	if (!about.columns)
+		about.columns =
+		    ps__printable_columns(ps__buffer_text(text), text->length, PS__CHARSET_UTF8);
+	if (row == 0)
+		about.style = PS__STYLE_HEADING;
 	about.offset = grid->text.length;
 	ps__buffer_add(&grid->text, "%s", ps__buffer_text(text));
 	about.bytes = grid->text.length - about.offset;
 	grid->text.failed |= text->failed;
+	ps__buffer_restart(text);
 	*grid_cell(grid, row, column) = about;
 }
 

@@ -51,8 +51,10 @@ struct ps__grid {
 int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns);
 void ps__grid_clear(struct ps__grid *grid);
 
-/* Copies the text into a cell. Uses only the members columns, mark and style of `about`. */
-void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
+/* Moves the text into a cell; the buffer is empty afterwards. Uses only the members columns, mark
+ * and style of `about`. columns: 0 stands for the columns of the text, which then has no escape
+ * sequences. The cells of row 0 have the style of headings. */
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text,
                   struct ps__grid_cell about);
 
 /* Adds the grid. If it is wider than `width` (0: no limit), leaves out columns, from the right. The

@@ -71,53 +71,40 @@ static struct ps__look path_text_look_of(const struct path_text *text, size_t ev
 	                      ps_eventset_event_scale(text->table->model, event));
 }
 
-/* Moves text->cell into the grid; text->cell is empty afterwards. */
-static void path_text_set(struct path_text *text, size_t row, size_t column,
-                          struct ps__grid_cell about)
-{
-	ps__grid_set(&text->grid, row, column, &text->cell, about);
-	ps__buffer_restart(&text->cell);
-}
-
 static void path_text_set_heading(struct path_text *text, size_t column)
 {
-	struct ps__grid_cell about = {.columns = text->cell.length, .style = PS__STYLE_HEADING};
-
-	path_text_set(text, 0, column, about);
+	ps__grid_set(&text->grid, 0, column, &text->cell, (struct ps__grid_cell){0});
 }
 
 static void path_text_set_number(struct path_text *text, size_t line, size_t column, size_t mark)
 {
-	struct ps__grid_cell about = {.columns = text->cell.length,
-	                              .mark = mark,
+	struct ps__grid_cell about = {.mark = mark,
 	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
 
-	path_text_set(text, 1 + line, column, about);
+	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
 }
 
 static void path_text_set_label(struct path_text *text, size_t line)
 {
 	struct path_line about = path_text_line(text, line);
-	size_t columns;
+	size_t columns = 0;
 
-	if (about.row == 0) {
+	if (about.row == 0)
 		ps__buffer_add(&text->cell, "%s",
 		               about.is_total ? "total" : "(outside any region)");
-		columns = text->cell.length;
-	} else {
+	else
 		columns = ps__path_label_add(&text->cell, text->table, about.row,
 		                             text->branches[about.row]);
-	}
-	path_text_set(text, 1 + line, COLUMN_LABEL, (struct ps__grid_cell){.columns = columns});
+	ps__grid_set(&text->grid, 1 + line, COLUMN_LABEL, &text->cell,
+	             (struct ps__grid_cell){.columns = columns});
 }
 
 /* Fills the last column, whose heading was made by path_text_begin. */
 static void path_text_set_known(struct path_text *text, size_t line, const struct ps__known *known)
 {
 	ps__known_add_words(&text->cell, known);
-	path_text_set(
-	    text, 1 + line, text->grid.column_count - 1,
-	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
+	ps__grid_set(&text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
+	             (struct ps__grid_cell){.style = PS__STYLE_FAINT});
 }
 
 /* Notes a value for the legend and for its line's words. The total has no words of its own: its
@@ -298,15 +285,10 @@ static size_t path_text_first_metric(const struct ps__path_table *table)
 /* Shows the value's name, cut if it is long. */
 static void path_text_head_value(struct path_text *text, size_t column, size_t value)
 {
-	size_t columns =
-	    ps__path_label_add_name(&text->cell, ps__path_table_value_name(text->table, value),
-	                            ps__label_width(text->options->width), text->options->flags);
-	size_t bytes = text->cell.length;
-
+	ps__path_label_add_name(&text->cell, ps__path_table_value_name(text->table, value),
+	                        ps__label_width(text->options->width), text->options->flags);
 	ps__buffer_add(&text->cell, " (sum)");
-	columns += text->cell.length - bytes;
-	path_text_set(text, 0, column,
-	              (struct ps__grid_cell){.columns = columns, .style = PS__STYLE_HEADING});
+	path_text_set_heading(text, column);
 }
 
 static void path_text_set_headings(struct path_text *text)

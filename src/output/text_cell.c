@@ -16,10 +16,7 @@ static struct ps__look text_look(const struct ps__text *text, const char *unit, 
 
 static void text_set_heading(struct ps__text *text, size_t column)
 {
-	struct ps__grid_cell about = {.columns = text->cell.length, .style = PS__STYLE_HEADING};
-
-	ps__grid_set(&text->grid, 0, column, &text->cell, about);
-	ps__buffer_restart(&text->cell);
+	ps__grid_set(&text->grid, 0, column, &text->cell, (struct ps__grid_cell){0});
 }
 
 /* True if the first row has a count of the event; else its column isn't shown. */
@@ -33,7 +30,6 @@ void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
 
-	ps__buffer_restart(&text->cell);
 	ps__buffer_add(&text->cell, "Component");
 	text_set_heading(text, 0);
 	for (size_t event = 0; event < table->event_count; event++) {
@@ -56,8 +52,7 @@ void ps__text_set_headings(struct ps__text *text)
 
 static void text_set_number(struct ps__text *text, size_t line, size_t column, size_t mark)
 {
-	struct ps__grid_cell about = {.columns = text->cell.length,
-	                              .mark = mark,
+	struct ps__grid_cell about = {.mark = mark,
 	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
 
 	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
@@ -127,7 +122,6 @@ static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 	    (row->counted || ps__component_covered(row->component, scope) != row->component))
 		return;
 	text->has_empty = true;
-	ps__buffer_restart(&text->cell);
 	ps__buffer_add(&text->cell, "-");
 	text_set_number(text, line, 1 + event, 0);
 }
@@ -148,7 +142,6 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	}
 	/* Sums get no words of their own, but the legend explains saturated ones. */
 	text->known.flags |= cell->value.flags & PS_VALUE_SATURATED;
-	ps__buffer_restart(&text->cell);
 	if (about->alike)
 		text_add_range(text, line, event, &look);
 	else
@@ -198,7 +191,6 @@ static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 	    ps__table_metric_is_share(&text->table, text->lines.lines[line].row, metric);
 	ps__known_note_metric(&text->known, &least);
 	ps__known_note_metric(&text->known, &most);
-	ps__buffer_restart(&text->cell);
 	ps__known_add_metric(&text->cell, &least, &look);
 	ps__known_add_metric(&end, &most, &look);
 	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0)
@@ -261,11 +253,9 @@ static void text_set_known(struct ps__text *text, size_t line)
 			break;
 		text_note_row(text, row, &known);
 	}
-	ps__buffer_restart(&text->cell);
 	ps__known_add_words(&text->cell, &known);
-	ps__grid_set(
-	    &text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
-	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
+	ps__grid_set(&text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
+	             (struct ps__grid_cell){.style = PS__STYLE_FAINT});
 }
 
 void ps__text_set_line(struct ps__text *text, size_t line)
