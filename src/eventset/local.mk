@@ -14,6 +14,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/counter.c \
 	src/eventset/crowd.c \
 	src/eventset/crowd.h \
+	src/eventset/difference.c \
+	src/eventset/difference.h \
 	src/eventset/enter.c \
 	src/eventset/event_names.c \
 	src/eventset/events.c \

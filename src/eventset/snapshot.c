@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
-#include "store/attrmap.h"
+#include "eventset/difference.h"
 
 #include <perfsage/snapshot.h>
 
@@ -149,77 +149,23 @@ void ps_snapshot_destroy(struct ps_snapshot *snapshot)
 	ps__os_free(snapshot);
 }
 
-/* The arguments of ps_snapshot_difference, and a row for a part's differences. */
-struct difference {
+/* The arguments of ps_snapshot_difference. */
+struct snapshots {
 	const struct ps_eventset *set;
 	const struct ps_snapshot *from, *to;
-	const struct ps_component *component;
-	_Atomic uint64_t *row;
-	uint16_t doubt; /* a mark that all parts get */
 };
 
-/* Returns NULL if the slot was not met yet. */
-static const uint64_t *snapshot_part_of(const struct ps_snapshot *snapshot, size_t index)
+static struct ps__difference_part snapshots_part(const void *points, size_t index)
 {
-	return snapshot && index < snapshot->count ? ps__snapshot_part(snapshot, index) : NULL;
-}
+	const struct snapshots *snapshots = points;
+	const struct ps_snapshot *from = snapshots->from;
+	const struct ps__slot *slot = snapshots->set->recorder.met[index];
 
-/* Stores in the row by how much a slot's part grew since `from`. False if it did not grow at all,
- * not even its times. */
-static bool difference_subtract(const struct difference *difference, size_t index,
-                                const struct ps_snapshot *from)
-{
-	const uint64_t *to = ps__snapshot_part(difference->to, index) + 1;
-	const uint64_t *part = snapshot_part_of(from, index);
-	uint64_t any = 0;
-
-	atomic_store_explicit(&difference->row[0], difference->to->timestamp, memory_order_relaxed);
-	for (size_t word = 0; word < difference->to->width; word++) {
-		uint64_t change = to[word] - (part ? part[1 + word] : 0);
-		any |= change;
-		atomic_store_explicit(&difference->row[1 + word], change, memory_order_relaxed);
-	}
-	return any != 0;
-}
-
-static uint16_t difference_label(const struct difference *difference, size_t index)
-{
-	const uint64_t *from = snapshot_part_of(difference->from, index);
-
-	return ps__label_between(from ? from[0] : 0, ps__snapshot_part(difference->to, index)[0]);
-}
-
-/* Joins the doubts (ps__mark_doubt) of all parts that changed: a part in doubt may have counts of
- * any other part, also of one outside the component. A part that didn't change is left out, because
- * its label may be from before the interval. */
-static uint16_t difference_find_doubt(const struct difference *difference)
-{
-	uint16_t doubt = 0;
-
-	for (size_t index = 0; index < difference->to->count; index++) {
-		if (difference_subtract(difference, index, difference->from))
-			doubt = ps__mark_join(doubt,
-			                      ps__mark_doubt(difference_label(difference, index)));
-	}
-	return doubt;
-}
-
-/* Adds one slot's values to the sums of all events. */
-static void add_slot(const struct difference *difference, size_t index, struct ps_value *sums,
-                     size_t *parts)
-{
-	const struct ps__slot *slot = difference->set->recorder.met[index];
-	_Atomic uint16_t mark;
-
-	atomic_init(&mark, ps__mark_join(difference_label(difference, index), difference->doubt));
-	for (size_t event = 0; event < difference->set->events.count; event++) {
-		struct ps_value value;
-		const struct ps__history_row row = {difference->row, &mark};
-		size_t count = *parts;
-		ps__history_show(slot->history, row, event, &value);
-		ps__value_merge(&sums[event], &count, &value);
-	}
-	(*parts)++;
+	return (struct ps__difference_part){
+	    .from = from && index < from->count ? ps__snapshot_part(from, index) : NULL,
+	    .to = ps__snapshot_part(snapshots->to, index),
+	    .history = slot->history,
+	    .cpu = slot->cpu};
 }
 
 static int check_snapshot(const struct ps_eventset *set, const struct ps_snapshot *snapshot)
@@ -230,104 +176,48 @@ static int check_snapshot(const struct ps_eventset *set, const struct ps_snapsho
 	                           "of other events than this one has now");
 }
 
-static int difference_check(const struct difference *difference, const struct ps_value *values,
-                            size_t count)
+static int snapshots_check(const struct snapshots *snapshots, const struct ps_value *values,
+                           size_t count)
 {
-	const struct ps_eventset *set = difference->set;
+	const struct ps_eventset *set = snapshots->set;
 	int result = PS_OK;
 
-	if (!set || !difference->to || !values)
+	if (!set || !snapshots->to || !values)
 		return ps__fail(PS_EINVAL, "ps_snapshot_difference: the %s is NULL",
-		                !set              ? "event set"
-		                : !difference->to ? "later snapshot"
-		                                  : "array");
-	result = check_snapshot(set, difference->to);
-	if (result == PS_OK && difference->from)
-		result = check_snapshot(set, difference->from);
+		                !set             ? "event set"
+		                : !snapshots->to ? "later snapshot"
+		                                 : "array");
+	result = check_snapshot(set, snapshots->to);
+	if (result == PS_OK && snapshots->from)
+		result = check_snapshot(set, snapshots->from);
 	if (result == PS_OK && count < set->events.count)
 		result = ps__fail(PS_EBUF,
 		                  "ps_snapshot_difference: the array holds %zu values, and the set "
 		                  "has %zu events",
 		                  count, set->events.count);
-	if (result == PS_OK && difference->from &&
-	    difference->from->timestamp > difference->to->timestamp)
+	if (result == PS_OK && snapshots->from &&
+	    snapshots->from->timestamp > snapshots->to->timestamp)
 		result = ps__fail(PS_EINVAL, "ps_snapshot_difference: the first snapshot is later "
 		                             "than the second one: exchange them");
 	return result;
-}
-
-static int difference_check_scopes(const struct difference *difference)
-{
-	const struct ps_eventset *set = difference->set;
-
-	for (size_t event = 0; difference->component && event < set->events.count; event++) {
-		enum ps_scope scope = ps_eventset_event_scope(set, event);
-		if (!ps__component_holds(difference->component, scope))
-			return ps__fail(PS_EINVAL_DOM,
-			                "one count of '%s' covers a whole %s: ask for a component "
-			                "that consists of such",
-			                ps_eventset_event_name(set, event), ps_scope_name(scope));
-	}
-	return PS_OK;
-}
-
-/* Adds the component's slots. Returns the number of parts; 0: the set met none of its CPUs. */
-static size_t add_slots(const struct difference *difference, struct ps_value *sums)
-{
-	size_t parts = 0, zero = SIZE_MAX;
-
-	for (size_t index = 0; index < difference->to->count; index++) {
-		if (!ps__component_has_cpu(difference->component,
-		                           difference->set->recorder.met[index]->cpu))
-			continue;
-		if (difference_subtract(difference, index, difference->from))
-			add_slot(difference, index, sums, &parts);
-		else if (difference_subtract(difference, index, NULL))
-			zero = index;
-	}
-	/* The set met a hardware thread there, and nothing was counted in the interval. */
-	if (parts == 0 && zero != SIZE_MAX) {
-		difference_subtract(difference, zero, difference->to);
-		add_slot(difference, zero, sums, &parts);
-	}
-	return parts;
-}
-
-static int difference_sum_up(const struct difference *difference, struct ps_value *values)
-{
-	size_t events = difference->set->events.count;
-	struct ps_value *sums = ps__os_calloc(events, sizeof *sums);
-
-	if (!sums)
-		return ps__fail_memory("the difference of two snapshots");
-	size_t parts = add_slots(difference, sums);
-	for (size_t event = 0; parts > 0 && event < events; event++) {
-		ps__value_finish(&sums[event]);
-		values[event] = sums[event];
-	}
-	ps__os_free(sums);
-	return parts > 0 ? PS_OK
-	                 : ps__fail(PS_ENOEVST,
-	                            "ps_snapshot_difference: the set met no hardware thread of "
-	                            "that component");
 }
 
 int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapshot *from,
                            const struct ps_snapshot *to, const struct ps_component *component,
                            struct ps_value *values, size_t count)
 {
-	struct difference difference = {.set = set, .from = from, .to = to, .component = component};
-	int result = difference_check(&difference, values, count);
+	struct snapshots snapshots = {.set = set, .from = from, .to = to};
+	int result = snapshots_check(&snapshots, values, count);
 
-	if (result == PS_OK)
-		result = difference_check_scopes(&difference);
 	if (result != PS_OK)
 		return result;
-	difference.row = ps__os_calloc(1 + to->width, sizeof *difference.row);
-	if (!difference.row)
-		return ps__fail_memory("the difference of two snapshots");
-	difference.doubt = difference_find_doubt(&difference);
-	result = difference_sum_up(&difference, values);
-	ps__os_free((void *)difference.row);
-	return result;
+	struct ps__difference difference = {.call = "ps_snapshot_difference",
+	                                    .recording = set->recorder.recording,
+	                                    .component = component,
+	                                    .timestamp = to->timestamp,
+	                                    .part_count = to->count,
+	                                    .part = snapshots_part,
+	                                    .points = &snapshots,
+	                                    .has_unmet = true};
+	return ps__difference_sum_up(&difference, values);
 }

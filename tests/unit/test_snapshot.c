@@ -317,6 +317,28 @@ START_TEST(a_snapshot_of_another_set_is_taken_anew)
 }
 END_TEST
 
+/* An interval without counts is 0 on a hardware thread that counted before, and not known on one
+ * that never did. */
+START_TEST(a_hardware_thread_that_never_counted_was_not_met)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_snapshot *bare = taken(set), *first, *second;
+	struct ps_value value;
+
+	check_fails(ps_snapshot_difference(set, NULL, bare, scene_thread(0), &value, 1),
+	            PS_ENOEVST);
+	fake_advance(PAGE_FAULTS, 3);
+	first = taken(set);
+	second = taken(set);
+	ck_assert_int_eq(difference(set, bare, first, scene_thread(0)).value, 3);
+	ck_assert_int_eq(difference(set, first, second, scene_thread(0)).value, 0);
+	ps_snapshot_destroy(second);
+	ps_snapshot_destroy(first);
+	ps_snapshot_destroy(bare);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void add_split(TCase *tests)
 {
 	tcase_add_test(tests, counts_between_two_stand_where_they_were_counted);
@@ -341,5 +363,6 @@ int main(void)
 	tcase_add_test(tests, a_task_on_one_cpu_is_pinned);
 	tcase_add_test(tests, multiplexing_shows_in_the_interval_where_it_was);
 	tcase_add_test(tests, other_targets_have_snapshots_too);
+	tcase_add_test(tests, a_hardware_thread_that_never_counted_was_not_met);
 	return scene_run(suite);
 }
