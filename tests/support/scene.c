@@ -250,6 +250,15 @@ void scene_count_on(int cpu, uint64_t faults)
 	fake_advance(PAGE_FAULTS, faults);
 }
 
+void scene_pass(uint64_t time_ns)
+{
+	static uint64_t now_ns = 1000000000u;
+
+	now_ns += time_ns;
+	fake_set_clock(now_ns, 0);
+	fake_run(time_ns, time_ns);
+}
+
 int scene_formats(void)
 {
 	int count = 0;

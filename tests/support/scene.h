@@ -73,6 +73,10 @@ int scene_formats(void);                                /* number of formats */
 /* Moves the caller to the CPU, where it has page faults. */
 void scene_count_on(int cpu, uint64_t faults);
 
+/* Moves the clock, which then stands still until the next call. The caller runs all this time, and
+ * its events count. */
+void scene_pass(uint64_t time_ns);
+
 /* Arguments for fake_advance: type and config. */
 #define PAGE_FAULTS  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
 #define MINOR_FAULTS PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN

@@ -13,15 +13,7 @@
 #define US    UINT64_C(1000)
 #define OTHER 4711
 
-static uint64_t now_ns = 1000000000u;
 static long long counted;
-
-static void pass(uint64_t time_ns)
-{
-	now_ns += time_ns;
-	fake_set_clock(now_ns, 0);
-	fake_run(time_ns, time_ns);
-}
 
 static void count(uint64_t faults)
 {
@@ -35,7 +27,7 @@ static struct ps_eventset *started(void)
 	struct ps_eventset *set = scene_set(EVENT, NULL);
 
 	counted = 0;
-	pass(0);
+	scene_pass(0);
 	fake_set_affinity("0");
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
@@ -61,13 +53,13 @@ START_TEST(the_interval_of_a_move_is_shared_out_and_later_ones_are_known)
 	const char *why;
 	uint64_t timestamp;
 
-	pass(300 * US);
+	scene_pass(300 * US);
 	count(10);
 	timestamp = take(set);
 	check_part(0, timestamp, 10, PS_ATTRIBUTION_PINNED);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	count(800);
 	timestamp = take(set);
 	check_part(0, timestamp, 600, PS_ATTRIBUTION_MIXED);
@@ -76,7 +68,7 @@ START_TEST(the_interval_of_a_move_is_shared_out_and_later_ones_are_known)
 	ck_assert_ptr_nonnull(strstr(why, "ps_start"));
 	/* It stays on its new CPU, switched out and in there, or not. */
 	for (int i = 0; i < 4; i++) {
-		pass(100 * US);
+		scene_pass(100 * US);
 		if (i % 2)
 			fake_switch_task(0);
 		count(7);
@@ -98,15 +90,15 @@ START_TEST(a_thread_that_is_home_again_is_pinned_again)
 	uint64_t timestamp;
 
 	fake_set_cpu(3);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_set_cpu(0);
 	fake_set_affinity("0");
-	pass(300 * US);
+	scene_pass(300 * US);
 	count(40);
 	timestamp = take(set);
 	check_part(3, timestamp, 10, PS_ATTRIBUTION_MIXED);
 	check_part(0, timestamp, 30, PS_ATTRIBUTION_MIXED);
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(5);
 	timestamp = take(set);
 	check_part(0, timestamp, 5, PS_ATTRIBUTION_PINNED);
@@ -125,7 +117,7 @@ START_TEST(all_readings_add_up_whatever_their_path)
 			fake_set_cpu(i % 4);
 		for (int reading = 0; reading < 3; reading++) {
 			uint64_t timestamp = 0;
-			pass(10 * US);
+			scene_pass(10 * US);
 			count(3);
 			check_ok(ps_read(set, scene.root, &timestamp, NULL));
 			ck_assert_int_eq(scene_sum(EVENT, timestamp), 3 * (reading + 1));
@@ -147,13 +139,13 @@ START_TEST(a_store_does_not_end_the_interval_of_a_move)
 	uint64_t timestamp = 0;
 
 	fake_set_cpu(2);
-	pass(100 * US);
+	scene_pass(100 * US);
 	take(set);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(0);
 	fake_set_affinity("0");
 	check_ok(ps_store(set, own, 1, scene.root, &timestamp, NULL));
-	pass(400 * US);
+	scene_pass(400 * US);
 	count(10);
 	timestamp = take(set);
 	check_part(2, timestamp, 6, PS_ATTRIBUTION_MIXED);
@@ -171,11 +163,11 @@ START_TEST(what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_kno
 	for (int i = 0; i < 2000; i++)
 		fake_set_cpu(i % 4);
 	count(60);
-	pass(10 * US);
+	scene_pass(10 * US);
 	timestamp = take(set);
 	check_part(3, timestamp, 60, PS_ATTRIBUTION_LAST_CPU);
 	count(6);
-	pass(10 * US);
+	scene_pass(10 * US);
 	timestamp = take(set);
 	check_part(3, timestamp, 6, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
@@ -190,7 +182,7 @@ START_TEST(a_cpu_that_lacks_what_is_lost_is_not_known)
 
 	fake_set_cpu(2);
 	for (int i = 0; i < 4; i++) {
-		pass(10 * US);
+		scene_pass(10 * US);
 		count(7);
 		timestamp = take(set);
 	}
@@ -198,7 +190,7 @@ START_TEST(a_cpu_that_lacks_what_is_lost_is_not_known)
 	count(60);
 	for (int i = 0; i < 2000; i++)
 		fake_set_cpu(i % 4);
-	pass(10 * US);
+	scene_pass(10 * US);
 	timestamp = take(set);
 	check_part(3, timestamp, 60, PS_ATTRIBUTION_LAST_CPU);
 	check_part(2, timestamp, 0, PS_ATTRIBUTION_LAST_CPU);
@@ -211,7 +203,7 @@ START_TEST(an_attached_thread_that_leaves_is_followed_too)
 	struct ps_eventset *set = scene_set(EVENT, NULL);
 	uint64_t timestamp;
 
-	pass(0);
+	scene_pass(0);
 	fake_task(OTHER, "solver", 1);
 	fake_task_affinity(OTHER, "1");
 	check_ok(ps_eventset_attach_tid(set, OTHER));
@@ -219,13 +211,13 @@ START_TEST(an_attached_thread_that_leaves_is_followed_too)
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
 	fake_switch_out(OTHER);
 	fake_switch_in(OTHER, 1);
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(10);
 	timestamp = take(set);
 	check_part(1, timestamp, 10, PS_ATTRIBUTION_PINNED);
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_task(OTHER, "solver", 2);
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(40);
 	timestamp = take(set);
 	check_part(1, timestamp, 30, PS_ATTRIBUTION_MIXED);
@@ -243,15 +235,15 @@ START_TEST(a_run_begins_without_the_moves_of_the_time_before)
 	struct ps_eventset *set = started();
 	uint64_t timestamp;
 
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(3);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	fake_set_cpu(2);
-	pass(500 * US);
+	scene_pass(500 * US);
 	fake_set_cpu(0);
 	fake_set_affinity("0");
 	check_ok(ps_start(set));
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_switch_task(0);
 	count(8);
 	timestamp = take(set);
@@ -266,9 +258,9 @@ START_TEST(no_memory_for_a_cpu_that_it_met_loses_nothing)
 	struct ps_eventset *set = started();
 	uint64_t timestamp = 0;
 
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_set_cpu(2);
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(50);
 	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
 	int result = ps_read(set, scene.root, &timestamp, NULL);

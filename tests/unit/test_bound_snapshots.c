@@ -12,15 +12,6 @@
 
 #define US UINT64_C(1000)
 
-static uint64_t now_ns = 1000000000u;
-
-static void pass(uint64_t time_ns)
-{
-	now_ns += time_ns;
-	fake_set_clock(now_ns, 0);
-	fake_run(time_ns, time_ns);
-}
-
 static void count(uint64_t faults)
 {
 	fake_advance(PAGE_FAULTS, faults);
@@ -34,7 +25,7 @@ static struct ps_eventset *started(bool is_mixed)
 
 	set->attribution.cannot_split = is_mixed;
 	fake_set_affinity(is_mixed ? "0-3" : "0");
-	pass(0);
+	scene_pass(0);
 	check_ok(ps_start(set));
 	fake_set_affinity("0-3");
 	return set;
@@ -69,12 +60,12 @@ START_TEST(a_move_between_snapshots_is_shared_out_by_the_time_between_them)
 	struct ps_eventset *set = started(_i);
 	struct ps_snapshot *before;
 
-	pass(900000 * US);
+	scene_pass(900000 * US);
 	count(10);
 	before = taken(set);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	count(800);
 	check_shares(set, before, 600, 200);
 	ps_eventset_destroy(set);
@@ -88,15 +79,15 @@ START_TEST(a_move_after_a_reused_snapshot_is_shared_out_by_the_time_from_there)
 	struct ps_eventset *set = started(_i);
 	struct ps_snapshot *before;
 
-	pass(1000 * US);
+	scene_pass(1000 * US);
 	count(10);
 	before = taken(set);
-	pass(900000 * US);
+	scene_pass(900000 * US);
 	count(100000);
 	check_on_fast_path(set, before);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	count(800);
 	check_shares(set, before, 600, 200);
 	ps_eventset_destroy(set);
@@ -110,14 +101,14 @@ START_TEST(no_count_of_a_reused_snapshot_falls_when_the_task_has_moved)
 	struct ps_eventset *set = started(_i);
 	struct ps_snapshot *before;
 
-	pass(1000000 * US);
+	scene_pass(1000000 * US);
 	count(10);
 	before = taken(set);
-	pass(1000 * US);
+	scene_pass(1000 * US);
 	count(100000);
 	check_on_fast_path(set, before);
 	fake_set_cpu(2);
-	pass(10000 * US);
+	scene_pass(10000 * US);
 	count(1000);
 	check_shares(set, before, 0, 1000);
 	ps_eventset_destroy(set);
@@ -134,23 +125,23 @@ START_TEST(readings_and_snapshots_on_the_fast_path_lose_nothing_by_a_move)
 	struct ps_snapshot *before;
 
 	before = taken(set);
-	pass(100 * US);
+	scene_pass(100 * US);
 	count(50);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	if (_i & 2)
 		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	pass(1000 * US);
+	scene_pass(1000 * US);
 	count(70);
 	check_on_fast_path(set, before);
-	pass(1000 * US);
+	scene_pass(1000 * US);
 	if (_i & 1)
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	if (_i & 4)
 		check_on_fast_path(set, before);
 	uint64_t since_ns = _i & 5 ? 0 : 1000 * US;
-	pass(3000 * US - since_ns);
+	scene_pass(3000 * US - since_ns);
 	fake_set_cpu(2);
-	pass(1000 * US);
+	scene_pass(1000 * US);
 	count(40);
 	check_shares(set, before, 30, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
@@ -186,13 +177,13 @@ START_TEST(a_move_after_a_take_is_shared_out_by_the_time_from_the_take)
 
 	scene_accum(set);
 	check_ok(ps__set_take(set, add_up, &before, &taken_ns));
-	pass(900000 * US);
+	scene_pass(900000 * US);
 	count(100000);
 	check_ok(ps__fast_take_begin(&set->fast_path, &taken_ns));
 	ps__fast_take_end(&set->fast_path, taken_ns);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	count(800);
 	check_ok(ps__set_take(set, add_up, &after, &taken_ns));
 	ck_assert_uint_eq(after.of_cpu[0], 600);

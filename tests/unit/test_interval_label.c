@@ -11,8 +11,6 @@
 #define US     UINT64_C(1000)
 #define POINTS 4
 
-static uint64_t now_ns = 1000000000u;
-
 /* Snapshots, and the points of one record. */
 struct course {
 	struct ps_eventset *set;
@@ -23,13 +21,6 @@ struct course {
 	unsigned taken;
 };
 
-static void pass(uint64_t time_ns)
-{
-	now_ns += time_ns;
-	fake_set_clock(now_ns, 0);
-	fake_run(time_ns, time_ns);
-}
-
 /* The set is started on CPU 0, to which its thread is bound; then it is unbound. */
 static struct course begun(void)
 {
@@ -38,7 +29,7 @@ static struct course begun(void)
 	    .size = sizeof type, .name = "course", .points = points, .point_count = POINTS};
 	struct course course = {.set = scene_set(EVENT, NULL), .log = log_of(NULL)};
 
-	pass(0);
+	scene_pass(0);
 	fake_set_affinity("0");
 	check_ok(ps_start(course.set));
 	fake_set_affinity("0-3");
@@ -51,7 +42,7 @@ static void take(struct course *course)
 {
 	check_ok(ps_snapshot_take(course->set, &course->snapshots[course->taken]));
 	check_ok(ps_log_take(course->stream, course->taken++));
-	pass(US);
+	scene_pass(US);
 }
 
 /* The record is written, and can be read. */
@@ -127,9 +118,9 @@ static void start_over(struct ps_eventset *set, int way)
 /* 800 faults while the task moved from CPU 0 to CPU 2: an estimate. */
 static void move(void)
 {
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	fake_advance(PAGE_FAULTS, 800);
 }
 
@@ -212,7 +203,7 @@ START_TEST(a_part_without_new_counts_is_in_doubt_too)
 	take(&course);
 	for (int turn = 0; turn < 2003; turn++)
 		fake_set_cpu(turn % 4);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_advance(PAGE_FAULTS, 80);
 	take(&course);
 	finish(&course);
@@ -231,7 +222,7 @@ START_TEST(each_record_of_a_set_that_starts_over_has_its_labels)
 	struct ps_log *log = log_of(NULL);
 	unsigned records = 2000;
 
-	pass(0);
+	scene_pass(0);
 	fake_set_affinity("0");
 	check_ok(ps_start(set));
 	fake_set_affinity("0-3");
@@ -242,7 +233,7 @@ START_TEST(each_record_of_a_set_that_starts_over_has_its_labels)
 		if (number % 16 == 8)
 			check_ok(ps_reset(set));
 		log_record(stream, 3);
-		pass(US);
+		scene_pass(US);
 	}
 	ck_assert_int_gt(log_size(), 3 * 65536);
 	ps_log_stream_destroy(stream);

@@ -13,15 +13,6 @@
 #define EVENT "page-faults"
 #define US    UINT64_C(1000)
 
-static uint64_t now_ns = 1000000000u;
-
-static void pass(uint64_t time_ns)
-{
-	now_ns += time_ns;
-	fake_set_clock(now_ns, 0);
-	fake_run(time_ns, time_ns);
-}
-
 static struct ps_eventset *unsplittable(void)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
@@ -34,7 +25,7 @@ static struct ps_eventset *started(void)
 {
 	struct ps_eventset *set = unsplittable();
 
-	pass(0);
+	scene_pass(0);
 	check_ok(ps_start(set));
 	return set;
 }
@@ -52,11 +43,11 @@ START_TEST(counts_are_shared_out_by_the_time_on_each_cpu)
 
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
 	ck_assert_ptr_nonnull(strstr(why, "can't be split"));
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_set_cpu(2);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(1);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_advance(PAGE_FAULTS, 1000);
 	timestamp = take(set);
 	check_part(0, timestamp, 300, PS_ATTRIBUTION_MIXED);
@@ -67,7 +58,7 @@ START_TEST(counts_are_shared_out_by_the_time_on_each_cpu)
 	ck_assert_uint_eq(part.running_ns, 600 * US);
 	ck_assert_int_eq((int)scene_total(EVENT).attribution, PS_ATTRIBUTION_MIXED);
 	/* The next interval is on one CPU. */
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_advance(PAGE_FAULTS, 7);
 	timestamp = take(set);
 	check_part(1, timestamp, 7, PS_ATTRIBUTION_MIXED);
@@ -85,23 +76,23 @@ START_TEST(time_off_the_cpu_is_no_time_on_it)
 	fake_task_affinity(4711, "0-3");
 	set = unsplittable();
 	check_ok(ps_eventset_attach_tid(set, 4711));
-	pass(0);
+	scene_pass(0);
 	check_ok(ps_start(set));
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_switch_out(4711);
-	pass(5000 * US);
+	scene_pass(5000 * US);
 	fake_switch_in(4711, 3);
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_advance(PAGE_FAULTS, 40);
 	timestamp = take(set);
 	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
 	check_part(3, timestamp, 30, PS_ATTRIBUTION_MIXED);
 	fake_switch_out(4711);
 	timestamp = take(set);
-	pass(900 * US); /* asleep over a reading */
+	scene_pass(900 * US); /* asleep over a reading */
 	timestamp = take(set);
 	fake_switch_in(4711, 1);
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_advance(PAGE_FAULTS, 5);
 	timestamp = take(set);
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
@@ -121,11 +112,11 @@ START_TEST(a_task_that_slept_at_the_start_has_no_time_there)
 	fake_switch_out(4711);
 	set = unsplittable();
 	check_ok(ps_eventset_attach_tid(set, 4711));
-	pass(0);
+	scene_pass(0);
 	check_ok(ps_start(set));
-	pass(9000 * US);
+	scene_pass(9000 * US);
 	fake_switch_in(4711, 2);
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_advance(PAGE_FAULTS, 8);
 	timestamp = take(set);
 	check_part(2, timestamp, 8, PS_ATTRIBUTION_MIXED);
@@ -145,7 +136,7 @@ START_TEST(no_count_is_lost_by_rounding)
 		for (int i = 0; i < 6; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			fake_set_cpu((int)(seed >> 40) & 3);
-			pass((seed >> 45) % 1000);
+			scene_pass((seed >> 45) % 1000);
 		}
 		count = (seed >> 33) % 100;
 		fake_advance(PAGE_FAULTS, count);
@@ -161,9 +152,9 @@ START_TEST(counts_of_the_largest_size_are_shared_out)
 	struct ps_eventset *set = started();
 	uint64_t timestamp;
 
-	pass(UINT64_C(4000000000000));
+	scene_pass(UINT64_C(4000000000000));
 	fake_set_cpu(1);
-	pass(UINT64_C(4000000000000));
+	scene_pass(UINT64_C(4000000000000));
 	fake_advance(PAGE_FAULTS, INT64_MAX - 1);
 	timestamp = take(set);
 	check_part(0, timestamp, (INT64_MAX - 1) / 2, PS_ATTRIBUTION_MIXED);
@@ -181,17 +172,17 @@ START_TEST(a_total_that_falls_below_0_is_no_huge_count)
 	set->counters.backend->may_fall = true;
 	fake_advance(PAGE_FAULTS, 3);
 	take(set);
-	pass(40 * US);
+	scene_pass(40 * US);
 	fake_set_cpu(1);
-	pass(60 * US);
+	scene_pass(60 * US);
 	fake_set_count(PAGE_FAULTS, (uint64_t)-5);
 	timestamp = take(set);
 	check_part(0, timestamp, 0, PS_ATTRIBUTION_MIXED);
 	check_part(1, timestamp, -8, PS_ATTRIBUTION_MIXED);
 	/* From there it rises by 10, past 0. */
-	pass(50 * US);
+	scene_pass(50 * US);
 	fake_set_cpu(0);
-	pass(50 * US);
+	scene_pass(50 * US);
 	fake_set_count(PAGE_FAULTS, 5);
 	timestamp = take(set);
 	check_part(0, timestamp, 5, PS_ATTRIBUTION_MIXED);
@@ -207,7 +198,7 @@ START_TEST(an_overflowing_ring_means_last_cpu_for_that_interval)
 
 	for (int i = 0; i < 2000; i++) {
 		fake_set_cpu(i % 3);
-		pass(US);
+		scene_pass(US);
 	}
 	fake_set_cpu(3);
 	fake_advance(PAGE_FAULTS, 50);
@@ -217,9 +208,9 @@ START_TEST(an_overflowing_ring_means_last_cpu_for_that_interval)
 	take(set); /* the kernel's word of the lost ones may come late */
 	fake_set_cpu(0);
 	take(set);
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_set_cpu(1);
-	pass(30 * US);
+	scene_pass(30 * US);
 	fake_advance(PAGE_FAULTS, 40);
 	timestamp = take(set);
 	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
@@ -238,21 +229,21 @@ START_TEST(a_bound_task_is_pinned_and_mixed_where_it_strayed)
 	set = started();
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
 	for (int i = 0; i < 5; i++) {
-		pass(10 * US);
+		scene_pass(10 * US);
 		fake_switch_task(0);
 		fake_advance(PAGE_FAULTS, 4);
 		timestamp = take(set);
 		check_part(2, timestamp, 4, PS_ATTRIBUTION_PINNED);
 	}
 	fake_set_cpu(3);
-	pass(30 * US);
+	scene_pass(30 * US);
 	fake_set_cpu(2);
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_advance(PAGE_FAULTS, 8);
 	timestamp = take(set);
 	check_part(3, timestamp, 6, PS_ATTRIBUTION_MIXED);
 	check_part(2, timestamp, 2, PS_ATTRIBUTION_MIXED);
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_advance(PAGE_FAULTS, 3);
 	timestamp = take(set);
 	check_part(2, timestamp, 3, PS_ATTRIBUTION_PINNED);
@@ -267,14 +258,14 @@ START_TEST(readings_on_one_cpu_take_no_time_from_later_ones)
 	uint64_t timestamp = take(set);
 
 	for (int i = 0; i < 10; i++) {
-		pass(1000 * US);
+		scene_pass(1000 * US);
 		fake_advance(PAGE_FAULTS, 100);
 		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	}
 	check_part(0, timestamp, 1000, PS_ATTRIBUTION_MIXED);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_set_cpu(1);
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_advance(PAGE_FAULTS, 40);
 	timestamp = take(set);
 	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
@@ -294,7 +285,7 @@ START_TEST(what_was_asked_for_is_kept_and_exact_is_refused)
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_open_fds(), 2);
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_LAST_CPU);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_set_cpu(1);
 	fake_advance(PAGE_FAULTS, 5);
 	check_part(1, take(set), 5, PS_ATTRIBUTION_LAST_CPU);
@@ -324,19 +315,19 @@ START_TEST(a_stop_and_a_store_keep_the_times)
 	const long long counters[2] = {1, 1};
 	uint64_t timestamp = 0;
 
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_set_cpu(1);
 	check_ok(ps_store(set, counters, 2, scene.root, &timestamp, NULL));
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_advance(PAGE_FAULTS, 20);
 	timestamp = 0;
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
 	check_part(1, timestamp, 10, PS_ATTRIBUTION_MIXED);
 	fake_set_cpu(2); /* while it is stopped */
-	pass(5000 * US);
+	scene_pass(5000 * US);
 	check_ok(ps_start(set));
-	pass(10 * US);
+	scene_pass(10 * US);
 	fake_advance(PAGE_FAULTS, 6);
 	timestamp = 0;
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
@@ -367,13 +358,13 @@ START_TEST(parts_and_sums_of_some_are_marked_as_estimates_and_the_total_is_not)
 	FILE *stream = open_memstream(&text, &size);
 
 	set->attribution.cannot_split = true;
-	pass(0);
+	scene_pass(0);
 	check_ok(ps_start(set));
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_set_cpu(2);
-	pass(600 * US);
+	scene_pass(600 * US);
 	fake_set_cpu(1);
-	pass(100 * US);
+	scene_pass(100 * US);
 	fake_advance(PAGE_FAULTS, 1000);
 	fake_advance(TASK_CLOCK, 1000 * US);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -396,16 +387,16 @@ START_TEST(the_only_package_has_the_total_unless_some_was_elsewhere)
 	scene.topology = fixture_synthetic("pack:1 [numa] core:2 pu:2");
 	scene.root = ps_topology_root(scene.topology);
 	set = started();
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_set_cpu(2);
-	pass(700 * US);
+	scene_pass(700 * US);
 	fake_advance(PAGE_FAULTS, 1000);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_printed(scene.root, "mixed_only_package");
 	check_ok(ps_start(set));
-	pass(300 * US);
+	scene_pass(300 * US);
 	fake_set_cpu(77);
-	pass(700 * US);
+	scene_pass(700 * US);
 	fake_advance(PAGE_FAULTS, 1000);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_printed(scene.root, "mixed_unknown");
