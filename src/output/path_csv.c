@@ -18,11 +18,6 @@ static const char header[] =
     "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp,"
     "kind,path_id,parent_id,region,visits_uncounted,faults";
 
-static const char *const shares[] = {
-    [PS_SHARE_EXCLUSIVE] = "exclusive",
-    [PS_SHARE_INCLUSIVE] = "inclusive",
-};
-
 static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *table, size_t row)
 {
 	bool has_names = table->rows[row].depth <= PS__PATH_MOST_NAMES;
@@ -75,7 +70,7 @@ static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table 
 {
 	path_csv_add_path(buffer, table, row);
 	path_csv_add_visits(buffer, &table->rows[row]);
-	ps__csv_add_field(buffer, shares[share]);
+	ps__csv_add_field(buffer, ps__share_name(share));
 	path_csv_add_component(buffer, component);
 }
 

@@ -73,15 +73,10 @@ static void path_json_add_how(struct ps__json *json, const struct ps_value *valu
 	ps__json_add_double(json, "coverage", ps__report_coverage(value));
 }
 
-static const char *const shares[] = {
-    [PS_SHARE_EXCLUSIVE] = "exclusive",
-    [PS_SHARE_INCLUSIVE] = "inclusive",
-};
-
 static void path_json_add_counts(struct ps__json *json, const struct ps__path_table *table,
                                  size_t row, enum ps_share share)
 {
-	ps__json_open_line(json, shares[share], '{');
+	ps__json_open_line(json, ps__share_name(share), '{');
 	for (size_t event = 0; event < table->event_count; event++)
 		path_json_add_count(json, ps_eventset_event_name(table->model, event),
 		                    ps__path_table_at(table, row, event, share));
@@ -121,7 +116,7 @@ static void path_json_add_labels(struct ps__json *json, const struct ps__path_ta
 			ps__json_open_line(json, NULL, '{');
 			ps__json_add_string(json, "event",
 			                    ps_eventset_event_name(table->model, event));
-			ps__json_add_string(json, "share", shares[share]);
+			ps__json_add_string(json, "share", ps__share_name(share));
 			path_json_add_how(json, &sum->value);
 			ps__json_close_line(json, '}');
 		}
@@ -136,8 +131,8 @@ static void path_json_add_metric(struct ps__json *json, const struct ps__path_ta
 
 	for (size_t share = 0; share < PS__SHARES; share++) {
 		if (ps__path_table_metric(table, row, (enum ps_share)share, metric, &value))
-			ps__json_add_metric(json, metric->name, metric->ask.metric, shares[share],
-			                    &value);
+			ps__json_add_metric(json, metric->name, metric->ask.metric,
+			                    ps__share_name(share), &value);
 	}
 }
 

@@ -13,6 +13,12 @@
 
 #define PS__SHARES ((size_t)2) /* exclusive and inclusive; indexed by enum ps_share */
 
+/* The name of an enum ps_share in JSON and CSV. */
+static inline const char *ps__share_name(size_t share)
+{
+	return share == PS_SHARE_INCLUSIVE ? "inclusive" : "exclusive";
+}
+
 /* Greatest depth of a path whose region names JSON and CSV list in full. In a recursion, the names
  * of deeper paths would grow with the square of the depth. Every path has its parent's number. */
 #define PS__PATH_MOST_NAMES ((size_t)64)
