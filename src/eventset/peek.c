@@ -59,7 +59,8 @@ static bool peek_has_waited(const struct ps_eventset *set, const uint64_t *total
 	return false;
 }
 
-/* Reads all instances, each into `width` words of its own. */
+/* Reads all instances, each into `width` words of its own. Leaves out what was counted while the
+ * events were opened (origin). */
 static int peek_read(const struct ps_eventset *set, uint64_t *totals, size_t width)
 {
 	const struct ps__backend *backend = set->counters.backend;
@@ -67,6 +68,8 @@ static int peek_read(const struct ps_eventset *set, uint64_t *totals, size_t wid
 
 	for (size_t instance = 0; result == PS_OK && instance < backend->instances; instance++)
 		result = backend->ops->peek(backend, instance, totals + instance * width);
+	for (size_t word = 0; backend->origin && word < width; word++)
+		totals[word] -= backend->origin[word];
 	return result;
 }
 

@@ -339,6 +339,41 @@ START_TEST(what_a_running_thread_counted_is_there_if_it_is_known_where)
 }
 END_TEST
 
+static int (*open_of_fake)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                           unsigned long flags);
+
+/* While the second software event is opened, the first one counts: it is planned. */
+static int count_while_opening(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                               unsigned long flags)
+{
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN)
+		fake_advance(PAGE_FAULTS, 5000);
+	return open_of_fake(attr, pid, cpu, group_fd, flags);
+}
+
+START_TEST(what_was_counted_while_the_events_were_opened_is_in_no_region)
+{
+	pthread_t thread;
+
+	fake_add_core_pmu(6);
+	regions_begin(EVENT, "minor-faults", "instructions", NULL);
+	open_of_fake = ps__os.perf_event_open;
+	ps__os.perf_event_open = count_while_opening;
+	ck_assert_int_eq(pthread_barrier_init(&barrier, NULL, 2), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, work_with_pauses, NULL), 0);
+	for (int look = 0; look < 2; look++) {
+		pthread_barrier_wait(&barrier);
+		take_paths();
+		ck_assert_uint_eq(value_of("outer", -1, PS_SHARE_EXCLUSIVE).raw, 7);
+		pthread_barrier_wait(&barrier);
+	}
+	pthread_join(thread, NULL);
+	ps__os.perf_event_open = open_of_fake;
+	pthread_barrier_destroy(&barrier);
+	regions_end();
+}
+END_TEST
+
 /* Its first try may have failed. */
 START_TEST(a_thread_that_comes_again_is_one_thread)
 {
@@ -384,10 +419,12 @@ int main(void)
 	tcase_add_test(automatic, what_no_path_has_is_in_the_residual);
 	tcase_add_loop_test(automatic, what_a_running_thread_counted_is_there_if_it_is_known_where,
 	                    0, 1);
+	tcase_add_test(automatic, what_was_counted_while_the_events_were_opened_is_in_no_region);
 	TCase *instances = scene_case_instances(suite, "per-CPU");
 	add_tests(instances);
 	tcase_add_loop_test(instances, what_a_running_thread_counted_is_there_if_it_is_known_where,
 	                    0, 2);
+	tcase_add_test(instances, what_was_counted_while_the_events_were_opened_is_in_no_region);
 	add_tests(scene_case_records(suite, "records"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	return scene_run(suite);
