@@ -36,8 +36,7 @@ void ps__set_look_for_migration(struct ps_eventset *set)
 	bool is_counted = ps__set_has_uncollected(set);
 	bool is_known = true;
 
-	/* Time before the last reading is assigned; time before ps_start isn't counted. */
-	ps__set_note_assigned(set, set->recorder.last_timestamp);
+	/* Time before ps_start isn't counted; assign_bound notes the time of each fetch. */
 	ps__set_note_assigned(set, set->counters.backend->run.started_ns);
 	if (is_counted)
 		is_known = ps__set_follow(set, set->attribution.stay.cpu);
@@ -137,6 +136,7 @@ static bool assign_bound(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_assign_whole(set, here));
 	/* All counts are from here, as the switch ring shows. */
 	here->spent_ns = 0;
+	ps__set_note_assigned(set, ps__clock_now_ns(&set->recorder.clock));
 	set->attribution.stay.is_lost = false;
 	return true;
 }

@@ -72,7 +72,6 @@ static int snapshot_take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 		set->snapshots = new_name();
 	snapshot->of = set->snapshots;
 	snapshot->timestamp = ps__clock_now_ns(&set->recorder.clock);
-	ps__set_note_assigned(set, snapshot->timestamp);
 	snapshot->count = set->recorder.met_count;
 	for (size_t index = 0; index < snapshot->count; index++)
 		ps__snapshot_copy(set->recorder.met[index], ps__snapshot_part(snapshot, index),

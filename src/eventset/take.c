@@ -45,7 +45,6 @@ static int take_all(struct ps_eventset *set, ps__take *take, void *context, uint
 	if (ps__set_is_failure(fetched))
 		return fetched;
 	*now_ns = ps__clock_now_ns(&set->recorder.clock);
-	ps__set_note_assigned(set, *now_ns);
 	int result = take_make_parts(set, here);
 	for (size_t index = 0; result == PS_OK && index < set->recorder.active_count; index++) {
 		if (set->recorder.active[index]->has_counts)

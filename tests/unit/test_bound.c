@@ -106,6 +106,51 @@ START_TEST(a_thread_that_is_home_again_is_pinned_again)
 }
 END_TEST
 
+/* Calls that assign the counts but write no reading, and one that does the reverse. */
+enum call {
+	RESET,
+	RESET_EVENT,
+	CHECK,
+	STORE,
+	CALLS
+};
+
+static void call_at_home(struct ps_eventset *set, enum call call)
+{
+	if (call == RESET)
+		check_ok(ps_reset(set));
+	if (call == RESET_EVENT)
+		check_ok(ps_eventset_reset_event(set, 0));
+	if (call == CHECK)
+		scene_check_residual(set);
+	if (call == STORE)
+		check_ok(ps_store(set, (long long[]){1}, 1, scene.root, &(uint64_t){0}, NULL));
+}
+
+/* _i: the call (enum call). */
+START_TEST(a_move_is_shared_out_by_the_time_since_the_counts_were_last_assigned)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	take(set);
+	if (_i != STORE) {
+		pass(900000 * US);
+		call_at_home(set, (enum call)_i);
+	}
+	pass(600 * US);
+	if (_i == STORE)
+		call_at_home(set, STORE);
+	fake_set_cpu(2);
+	pass(200 * US);
+	count(800);
+	timestamp = take(set);
+	check_part(0, timestamp, 600, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 200, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Readings by the fast path, before and after it left. */
 START_TEST(all_readings_add_up_whatever_their_path)
 {
@@ -282,6 +327,8 @@ int main(void)
 	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);
 	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
 	tcase_add_test(tests, a_store_does_not_end_the_interval_of_a_move);
+	tcase_add_loop_test(
+	    tests, a_move_is_shared_out_by_the_time_since_the_counts_were_last_assigned, 0, CALLS);
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
 	tcase_add_test(tests,
 	               what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known);
