@@ -168,8 +168,7 @@ static int perf_stop(struct ps__backend *backend)
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 	if (perf->target.kind != PS__TARGET_CPU)
 		perf->base.run.stopped_ns = ps__os_now_ns();
-	else if (perf->counting)
-		perf->past_ns += perf->base.run.stopped_ns - perf->started_ns;
+	perf->past_ns = ps__perf_due_ns(perf, perf->base.run.stopped_ns);
 	perf->counting = false;
 	/* An exec enables only once: after this stop, perf_start must enable the counters. */
 	perf->target.enables_on_exec = false;
@@ -177,17 +176,14 @@ static int perf_stop(struct ps__backend *backend)
 	return result;
 }
 
-/* Notes that all groups are enabled. Enabling takes a group out of the error state if the hardware
- * has room for the group now. From now on the group's clock runs. */
+/* Notes that all groups are enabled: from now on their clocks run. */
 static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
 		for (size_t index = 0; index < perf->base.groups; index++) {
 			struct ps__group *group = &perf->instances[instance].groups[index];
-			for (; group; group = group->next) {
-				group->blind_since = 0;
+			for (; group; group = group->next)
 				group->last_ns = now;
-			}
 		}
 	}
 }
@@ -203,14 +199,20 @@ static void note_end_of_start(struct ps__perf *perf)
 		note_enabled(perf, now);
 }
 
-/* Notes the start of counters that count since they were opened. */
-static __attribute__((cold, noinline)) int start_enabled(struct ps__perf *perf)
+static inline void note_start(struct ps__perf *perf)
 {
 	perf->counting = true;
 	perf->started_ns = ps__os_now_ns();
 	perf->base.run.started_ns = perf->started_ns;
+	perf->past_ns = (perf->started_ns - ps__perf_due_ns(perf, perf->started_ns)) | PS__COUNTING;
 	note_enabled(perf, perf->started_ns);
 	ps__perf_note_start(perf);
+}
+
+/* Notes the start of counters that count since they were opened. */
+static __attribute__((cold, noinline)) int start_enabled(struct ps__perf *perf)
+{
+	note_start(perf);
 	note_end_of_start(perf);
 	return PS_OK;
 }
@@ -223,11 +225,7 @@ static int perf_start(struct ps__backend *backend)
 
 	if (__builtin_expect(perf->base.counts_when_open, 0) && !perf->started_ns)
 		return start_enabled(perf);
-	perf->counting = true;
-	perf->started_ns = ps__os_now_ns();
-	perf->base.run.started_ns = perf->started_ns;
-	note_enabled(perf, perf->started_ns);
-	ps__perf_note_start(perf);
+	note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
 	bool is_timed = perf->target.kind == PS__TARGET_CPU ||
@@ -238,6 +236,7 @@ static int perf_start(struct ps__backend *backend)
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);
+	perf->past_ns = ps__perf_due_ns(perf, perf->started_ns);
 	perf->counting = false;
 	return result;
 }

@@ -75,8 +75,7 @@ struct ps__group {
 	uint64_t last_enabled;
 	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
-	uint64_t blind_since; /* CLOCK_MONOTONIC of the last look in the error state; 0: none */
-	bool is_planned;      /* opened to try which events fit; it counted meanwhile */
+	bool is_planned; /* opened to try which events fit; it counted meanwhile */
 
 	/* In the first instance: bit k is set if the group's events are for perf->kinds[k] */
 	uint32_t kinds;
@@ -152,8 +151,10 @@ struct ps__perf {
 	struct ps__perf_execs *execs; /* NULL: programs aren't watched */
 	bool counting;
 	uint64_t user_config1; /* for the place of every instance */
-	uint64_t past_ns;      /* for a CPU target: how long it counted before the last start */
-	uint64_t started_ns;   /* CLOCK_MONOTONIC */
+	/* How long it counted, up to the last stop; while it counts: PS__COUNTING, with
+	 * CLOCK_MONOTONIC less that time. One word, which no jump can leave half changed */
+	uint64_t past_ns;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	/* PS__KIND_ANY, and the kinds that the events have variants for */
 	struct ps__kind kinds[PS__KINDS_MAX];
 	size_t kind_count;
@@ -341,5 +342,18 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
  * the CPU is back.
  */
 void ps__perf_recover(struct ps__perf *perf, struct ps__group *group);
+
+#define PS__COUNTING (UINT64_C(1) << 63)
+
+/* Returns how long the backend has counted until now, between its starts and stops. */
+static inline uint64_t ps__perf_due_ns(const struct ps__perf *perf, uint64_t now)
+{
+	return perf->past_ns & PS__COUNTING ? (now - perf->past_ns) & ~PS__COUNTING : perf->past_ns;
+}
+/* Returns how much longer the backend has counted than a group, whose enabled time is given. What
+ * the group counted while it was planned is not included. A task's groups are enabled only while
+ * the task runs: for them this is the most that it can be. */
+uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group *group,
+                             uint64_t enabled_ns);
 
 #endif

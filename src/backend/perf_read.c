@@ -5,25 +5,29 @@
 #include "backend/perf_user.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/stack.h"
 
 #include <errno.h>
 
 /* The kernel's clock of events and CLOCK_MONOTONIC may differ by this, and by 1/64 of the time. */
 #define TOLERANCE_NS 2000000u
 
-/* Handles a group in the error state, for which the kernel tells no times. All time since the start
- * is enabled time without counting, so the values show as never scheduled or scaled, not as 0. */
+/* Handles a group in the error state, for which the kernel tells no times. The time that is missing
+ * in its enabled time counts as enabled time without counting, so the values show as never
+ * scheduled or scaled, not as 0. Signals are held: after a jump in between, the time would be added
+ * again. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                             uint64_t *values)
 {
-	uint64_t now = ps__os_now_ns();
-	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
+	struct ps__held held;
 
 	if (group->is_user_read)
 		ps__perf_user_read_last(group, values);
-	times[0] += blind_ns;
-	group->carry_enabled += blind_ns;
-	group->blind_since = now;
+	ps__signals_hold(&held);
+	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
+	times[0] += missing_ns;
+	group->carry_enabled += missing_ns;
+	ps__signals_release(&held);
 	return ps__fail(
 	    PS_PARTIAL,
 	    "'%s' and the %zu other events of its group could not be counted: the counter is in "

@@ -68,13 +68,15 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-/* Returns how long a CPU's group should have counted, but did not. What it counted during planning
- * is not included. */
-static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
+uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group *group,
+                             uint64_t enabled_ns)
 {
-	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)];
-	uint64_t due = perf->past_ns + (perf->counting ? ps__os_now_ns() - perf->started_ns : 0);
-	uint64_t known = group->carry_enabled - planned + group->offline_ns;
+	/* A CPU's groups are those of the first instance, none of them in a chain. */
+	uint64_t planned = perf->target.kind == PS__TARGET_CPU
+	                       ? perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)]
+	                       : 0;
+	uint64_t due = ps__perf_due_ns(perf, ps__os_now_ns());
+	uint64_t known = enabled_ns - planned + group->offline_ns;
 
 	return due > known ? due - known : 0;
 }
@@ -87,7 +89,7 @@ static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool
 {
 	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count > 1)
 		return;
-	uint64_t missing = missing_ns(perf, group);
+	uint64_t missing = ps__perf_missing_ns(perf, group, group->carry_enabled);
 	if (!is_back)
 		group->offline_ns += missing;
 	else if (missing > SHORTEST_GAP_NS)
