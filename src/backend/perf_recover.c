@@ -6,6 +6,7 @@
  */
 #include "backend/perf.h"
 #include "base/os.h"
+#include "base/stack.h"
 
 #include <errno.h>
 
@@ -96,8 +97,12 @@ static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool
 		group->carry_enabled += missing;
 }
 
+/* Signals are held: after a jump in between, a repeated call would add the counts again. */
 void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 {
+	struct ps__held held;
+
+	ps__signals_hold(&held);
 	if (group->members[0].fd >= 0) {
 		for (size_t place = 0; place < group->count; place++)
 			save_member(perf, group, place);
@@ -110,4 +115,5 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 	group->last_enabled = 0;
 	group->last_ns = ps__os_now_ns();
 	perf->base.interrupted = true;
+	ps__signals_release(&held);
 }

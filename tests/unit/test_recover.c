@@ -72,6 +72,47 @@ START_TEST(a_left_reading_of_records_is_not_called_exact)
 }
 END_TEST
 
+static void jump_back(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+static ssize_t raise_at_read(int fd, void *buffer, size_t size_bytes)
+{
+	if (reads_before-- == 0)
+		raise(SIGUSR1);
+	return real_read(fd, buffer, size_bytes);
+}
+
+/* The group is taken apart: each descriptor is read, after the group itself. _i: the number of
+ * reads before the jump. */
+START_TEST(the_counts_before_a_cpu_went_offline_are_kept_once)
+{
+	struct ps_eventset *set = scene_set("page-faults", "minor-faults", NULL);
+	volatile int reads = _i;
+
+	signal(SIGUSR1, jump_back);
+	check_ok(ps_eventset_attach_cpu(set, 3));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 100);
+	fake_advance(MINOR_FAULTS, 50);
+	fake_set_online(3, false);
+	real_read = ps__os.read;
+	reads_before = reads;
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.read = raise_at_read;
+		ps_read(set, scene.root, NULL, NULL);
+		ck_abort_msg("the reading reads fewer counters");
+	}
+	ps__os.read = real_read;
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(scene_part(3, "page-faults", 0).raw, 100);
+	ck_assert_uint_eq(scene_part(3, "minor-faults", 0).raw, 50);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static int (*real_ioctl)(int fd, unsigned long request, unsigned long argument);
 static const struct ps_eventset *enabled;
 static bool enables_before;
@@ -300,12 +341,6 @@ static void raise_while_bound(int number)
 		raise(SIGUSR1);
 }
 
-static void jump_back(int number)
-{
-	(void)number;
-	siglongjmp(back, 1);
-}
-
 /* True: so many steps were made. */
 static bool leave_first_reading(long steps)
 {
@@ -392,6 +427,7 @@ int main(void)
 	    tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
 	tcase_add_loop_test(scene_case_instances(suite, "per-CPU"),
 	                    a_left_reading_of_per_cpu_counters_stays_exact, 0, 2);
+	tcase_add_loop_test(tests, the_counts_before_a_cpu_went_offline_are_kept_once, 0, 3);
 	tcase_add_loop_test(tests, a_start_that_is_left_is_made_again, 0, 4);
 	tcase_add_loop_test(tests, a_resumption_that_is_left_is_made_again, 0, 2);
 #ifdef STEP_IS_POSSIBLE
