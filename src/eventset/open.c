@@ -355,6 +355,20 @@ static int check_probes(const struct ps_eventset *set)
 	return PS_OK;
 }
 
+/* True if the recording's columns are those of the counters that were just opened. With fewer
+ * rights than before, an event may be counted in user space only. */
+static bool has_columns(const struct ps_eventset *set)
+{
+	const struct ps__recording *recording = set->recorder.recording;
+	bool has = recording->groups == set->counters.backend->groups;
+
+	for (size_t index = 0; has && index < set->events.count; index++) {
+		bool is_user_only = recording->column[index].flags & PS_VALUE_USER_ONLY;
+		has = set->events.list[index].user_only == is_user_only;
+	}
+	return has;
+}
+
 static int open_for_caller(struct ps_eventset *set)
 {
 	int result = check_cgroup(set);
@@ -367,8 +381,7 @@ static int open_for_caller(struct ps_eventset *set)
 		close_counters(set);
 		return result;
 	}
-	if (set->recorder.recording &&
-	    set->recorder.recording->groups != set->counters.backend->groups)
+	if (set->recorder.recording && !has_columns(set))
 		ps__set_drop_storage(set);
 	if (set->recorder.recording) {
 		result = ps__set_renew_vectors(set);

@@ -209,6 +209,32 @@ START_TEST(without_permission_for_the_kernel_user_space_is_counted_and_flagged)
 }
 END_TEST
 
+/* The events are opened again, because the thread was bound elsewhere meanwhile. */
+START_TEST(counts_after_the_permission_is_gone_are_flagged)
+{
+	struct ps_eventset *set;
+	uint64_t before = 0;
+
+	fake_set_affinity("0");
+	set = scene_started("page-faults", NULL);
+	fake_advance(PAGE_FAULTS, 5);
+	check_ok(ps_stop(set, scene.root, &before, NULL));
+	fake_set_paranoid(2, false);
+	fake_set_affinity("1");
+	fake_set_cpu(1);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 3);
+	check_ok(ps_stop(set, scene.root, &(uint64_t){0}, NULL));
+	ck_assert_int_ne(ps_eventset_event_is_user_only(set, 0), 0);
+	ck_assert_int_eq(scene_count(1, "page-faults", 0), 3);
+	ck_assert_uint_ne(scene_part(1, "page-faults", 0).flags & PS_VALUE_USER_ONLY, 0);
+	/* The earlier reading stays as it was. */
+	ck_assert_int_eq(scene_count(0, "page-faults", before), 5);
+	ck_assert_uint_eq(scene_part(0, "page-faults", before).flags & PS_VALUE_USER_ONLY, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_only_the_kernel_can_count_is_refused_without_permission)
 {
 	static const char *const names[] = {"context-switches", "cpu-migrations", "page-faults:k",
@@ -370,6 +396,7 @@ int main(void)
 	tcase_add_test(tests, without_permission_for_the_kernel_user_space_is_counted_and_flagged);
 	tcase_add_test(tests,
 	               without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged);
+	tcase_add_test(tests, counts_after_the_permission_is_gone_are_flagged);
 	tcase_add_test(tests, what_only_the_kernel_can_count_is_refused_without_permission);
 	tcase_add_test(tests, at_any_level_the_task_is_named_if_the_caller_may_count_himself);
 	tcase_add_test(tests, debian_level_3_refuses_all_and_the_sentence_says_so);
