@@ -134,9 +134,26 @@ static void begin_sequence(struct ps_eventset *set)
 		ps__recording_write_begin(set->recorder.recording);
 }
 
+static void close_fast_path(struct ps_eventset *set)
+{
+	ps__set_close_fast_path(set);
+	ps__set_renew_fast_path(set);
+}
+
+/* True if the fast path was writing the history's last row. A new row that isn't published yet is
+ * no reading: its counts come with the next one. */
+static bool was_writing(const struct ps_eventset *set, size_t last)
+{
+	const struct ps__history *history = set->fast_path.slot->history;
+
+	return atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1 &&
+	       set->fast_path.row.words ==
+	           ps__history_words(history, ps__history_chunk(history, last), last);
+}
+
 /* Prepares the repair of a reading that the fast path was writing, in the latest row or in a new
  * row after it. recover_write then writes the row. If recover_write is left, too, `pending` still
- * has the reading. */
+ * has the reading. A reading that was complete, or not yet begun, stays as it is. */
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;
@@ -148,15 +165,20 @@ static void recover_fast_path(struct ps_eventset *set)
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	set->recorder.pending =
-	    (struct ps__pending){.kind = PS__WRITE_COUNTS,
-	                         .slot = slot,
-	                         .timestamp = is_new ? time_of_row(history, last) : latest,
-	                         .is_update = !is_new,
-	                         .name = known};
-	ps__set_enter_stage(set, PS__STAGE_WRITING);
-	ps__set_close_fast_path(set);
-	ps__set_renew_fast_path(set);
+	if (was_writing(set, last)) {
+		set->recorder.pending =
+		    (struct ps__pending){.kind = PS__WRITE_COUNTS,
+		                         .slot = slot,
+		                         .timestamp = is_new ? time_of_row(history, last) : latest,
+		                         .is_update = !is_new,
+		                         .name = known};
+		ps__set_enter_stage(set, PS__STAGE_WRITING);
+	} else if (latest != known && is_new) {
+		set->recorder.last_timestamp = latest;
+	} else if (latest != known) {
+		keep_old_name(set, known, latest);
+	}
+	close_fast_path(set);
 }
 
 /* Continues ps__set_write (the slow path) from where it was left. */
@@ -218,9 +240,8 @@ static int recover_set(struct ps_eventset *set)
 		                "end of its thread, while it updated a reading that isn't the "
 		                "latest: destroy it, and count with a clone (ps_eventset_clone)");
 	}
-	if (set->fast_path.root == &ps__fast_snapshot) {
-		ps__set_close_fast_path(set); /* a snapshot writes no row */
-		ps__set_renew_fast_path(set);
+	if (set->fast_path.root == &ps__fast_snapshot || set->fast_path.root == &ps__fast_take) {
+		close_fast_path(set); /* snapshots and takes write no row */
 	} else if (set->fast_path.root) {
 		recover_fast_path(set);
 	} else {

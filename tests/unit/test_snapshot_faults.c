@@ -4,6 +4,7 @@
 #include "test_snapshot.h"
 
 #include "base/os.h"
+#include "eventset/eventset.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -100,6 +101,41 @@ START_TEST(a_snapshot_that_was_left_loses_nothing)
 }
 END_TEST
 
+/* _i: the call that is left is a reading with a new timestamp; otherwise it is a snapshot. */
+START_TEST(a_reading_that_no_call_updates_stays_as_it_is)
+{
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
+	struct ps_snapshot *snapshot = NULL;
+	uint64_t timestamp = 0;
+
+	check_ok(ps_eventset_reserve(set, 10));
+	scene_count_on(0, 100);
+	for (int reading = 0; reading < 2; reading++)
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	for (int take = 0; take < 2; take++) {
+		fake_advance(PAGE_FAULTS, 1000);
+		check_ok(ps_snapshot_take(set, &snapshot));
+	}
+	ck_assert_ptr_eq(set->fast_path.root, scene.root);
+	real_read = ps__os.read;
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.read = leave;
+		if (_i)
+			ps_read(set, scene.root, &(uint64_t){0}, NULL);
+		else
+			ps_snapshot_take(set, &snapshot);
+		ck_abort_msg("the call reads no counter");
+	}
+	check_ok(ps_snapshot_take(set, &snapshot));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 100);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 2100);
+	scene_check_residual(set);
+	ps_snapshot_destroy(snapshot);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_is_no_interval_is_refused)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL), *other;
@@ -172,6 +208,8 @@ int main(void)
 	add_all(scene_case_instances(suite, "per-CPU counters"));
 	add_all(scene_case_records(suite, "migration records"));
 	add_all(scene_case_last_cpu(suite, "last-cpu"));
-	tcase_add_test(scene_case(suite, "refused"), what_is_no_interval_is_refused);
+	TCase *tests = scene_case(suite, "refused");
+	tcase_add_test(tests, what_is_no_interval_is_refused);
+	tcase_add_loop_test(tests, a_reading_that_no_call_updates_stays_as_it_is, 0, 2);
 	return scene_run(suite);
 }
