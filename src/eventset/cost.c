@@ -163,6 +163,9 @@ static void twin_hand_over(struct ps_eventset *set, const struct ps_eventset *tw
 	set->is_ended |= twin->is_ended;
 	set->attribution.followed_cpu = twin->attribution.followed_cpu;
 	set->attribution.stay = twin->attribution.stay;
+	/* The twin's times of the interval are gone: where the set's counts belong isn't known. If
+	 * the set counts the caller, its counts during the measurement are dropped. */
+	set->attribution.stay.is_lost |= twin->attribution.has_left && !counts_caller(set);
 	set->attribution.has_left |= twin->attribution.has_left;
 	ps__set_doubt_clocks(set);
 	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;

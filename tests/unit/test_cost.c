@@ -247,6 +247,27 @@ START_TEST(a_set_that_counts_another_thread_loses_nothing_meanwhile)
 END_TEST
 
 /* The records that the measurement took tell nothing of what the task counted meanwhile. */
+START_TEST(where_a_bound_thread_counted_that_left_meanwhile_is_not_called_exact)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	fake_task(4000, "job", 1);
+	fake_task_affinity(4000, "1");
+	check_ok(ps_eventset_attach_tid(set, 4000));
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	count_reads();
+	move_at = 700;
+	overhead_of(set);
+	ps__os.read = real_read;
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", 0), reads);
+	ck_assert_int_eq((int)scene_part(2, "page-faults", 0).attribution, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(by_records_what_was_counted_meanwhile_is_not_called_exact)
 {
 	struct ps_eventset *set = watching(PS_ATTRIBUTE_EXACT);
@@ -386,6 +407,7 @@ int main(void)
 	tcase_add_loop_test(cost, a_set_that_counts_the_caller_leaves_the_measurement_out, 0, 3);
 	tcase_add_test(cost, so_does_one_that_is_attached_to_the_callers_own_thread);
 	tcase_add_loop_test(cost, a_set_that_counts_another_thread_loses_nothing_meanwhile, 0, 2);
+	tcase_add_test(cost, where_a_bound_thread_counted_that_left_meanwhile_is_not_called_exact);
 	tcase_add_loop_test(cost, a_stopped_set_is_started_for_it_and_stopped_again, 0, 2);
 	tcase_add_test(cost, a_stopped_set_that_keeps_tasks_apart_is_not_measured);
 	tcase_add_test(cost, a_set_that_was_never_started_still_was_not);
