@@ -13,28 +13,25 @@
 #include "region/listen.h"
 
 #include "base/lock.h"
+#include "base/stack.h"
 #include "region/notes.h"
-#include "region/profile.h"
+
+#include <perfsage/region.h>
 
 static const struct ps_marks_listener *listening; /* changed under PS__LOCK_LISTEN */
 
-/* Takes the lock. is_inside is set first, so that a mark in a signal handler doesn't wait for the
- * lock that its own thread holds. */
-static bool listen_begin(void)
+/* Signals are held: a handler could leave the call by a jump, or end the process, whose report
+ * needs the lock. */
+static void listen_begin(struct ps__held *held)
 {
-	bool was_inside = ps__own.is_inside;
-
-	ps__own.is_inside = true;
-	atomic_signal_fence(memory_order_seq_cst);
+	ps__signals_hold(held);
 	ps__lock_take(PS__LOCK_LISTEN);
-	return was_inside;
 }
 
-static void listen_end(bool was_inside)
+static void listen_end(const struct ps__held *held)
 {
 	ps__lock_release(PS__LOCK_LISTEN);
-	atomic_signal_fence(memory_order_seq_cst);
-	ps__own.is_inside = was_inside;
+	ps__signals_release(held);
 }
 
 struct listen_walk {
@@ -61,14 +58,15 @@ static int listen_visit(struct dl_phdr_info *module, size_t size, void *data)
 
 size_t ps__listen_set(const struct ps_marks_listener *listener)
 {
-	bool was_inside = listen_begin();
+	struct ps__held held;
+
+	listen_begin(&held);
 	struct listen_walk walk = {.listener = listener,
 	                           .instead_of = listener ? NULL : listening,
 	                           .is_count = !listener && !listening};
-
 	listening = listener;
 	dl_iterate_phdr(listen_visit, &walk);
-	listen_end(was_inside);
+	listen_end(&held);
 	return walk.count;
 }
 
@@ -86,20 +84,22 @@ static int listen_find(struct dl_phdr_info *module, size_t size, void *data)
  * may have filled the slots. */
 const struct ps_marks_listener *ps__listen_current(void)
 {
-	bool was_inside = listen_begin();
-	const struct ps_marks_listener *current = listening;
+	struct ps__held held;
 
+	listen_begin(&held);
+	const struct ps_marks_listener *current = listening;
 	if (!current)
 		dl_iterate_phdr(listen_find, &current);
-	listen_end(was_inside);
+	listen_end(&held);
 	return current;
 }
 
 void ps_marks_announce(const struct ps_marks_listener **slot)
 {
-	bool was_inside = listen_begin();
+	struct ps__held held;
 
+	listen_begin(&held);
 	if (slot && listening)
 		__atomic_store_n(slot, listening, __ATOMIC_RELEASE);
-	listen_end(was_inside);
+	listen_end(&held);
 }

@@ -3,12 +3,15 @@
 #define PERFSAGE_NO_MARKS
 #include "region/listen.h"
 #include "region/notes.h"
+#include "region/profile.h"
 #include "support/scene.h"
 #include "support/small.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,6 +145,29 @@ START_TEST(a_program_without_marks_has_no_slot)
 }
 END_TEST
 
+static volatile sig_atomic_t signals, inside;
+
+static void look_inside(int number)
+{
+	(void)number;
+	signals++;
+	inside += ps__own.is_inside;
+}
+
+/* A handler may end the process: the report, which is made then, needs the thread's regions. */
+START_TEST(a_handler_never_finds_its_thread_in_the_announcement_of_a_module)
+{
+	const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+
+	signal(SIGALRM, look_inside);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (signals < 50)
+		ps_marks_announce(NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+	ck_assert_int_eq(inside, 0);
+}
+END_TEST
+
 static const struct ps_marks_listener changing = {.size = sizeof changing};
 static _Atomic bool is_over;
 
@@ -200,6 +226,7 @@ int main(void)
 	tcase_add_test(tests, the_note_names_the_slot);
 	tcase_add_loop_test(tests, a_note_that_leads_astray_is_not_followed, 0, 16);
 	tcase_add_test(tests, a_program_without_marks_has_no_slot);
+	tcase_add_test(tests, a_handler_never_finds_its_thread_in_the_announcement_of_a_module);
 	tcase_add_test(tests, a_fork_while_another_thread_is_in_a_call_leaves_a_free_lock);
 	return scene_run(suite);
 }
