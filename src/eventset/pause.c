@@ -34,8 +34,11 @@ static int pause_check_begun(struct ps_eventset *set)
 	int result = ps__set_fetch(set, &slot);
 	if (ps__set_is_failure(result))
 		return result;
+	/* The time in which the events were opened (origin) is none since the exec. */
+	const uint64_t *origin = set->counters.backend->origin;
 	for (size_t instance = 0; instance < set->counters.backend->instances; instance++)
-		enabled_ns |= ps__set_assigned(set, instance)[0];
+		enabled_ns |=
+		    ps__set_assigned(set, instance)[0] - (instance == 0 && origin ? origin[0] : 0);
 	if (enabled_ns)
 		return PS_OK;
 	return ps__fail(PS_ENOTRUN,

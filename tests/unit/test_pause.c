@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A set is paused and resumed: what happens meanwhile is not counted, and nothing else is lost. */
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -246,6 +247,37 @@ START_TEST(a_set_that_counts_from_an_exec_on_is_paused_after_it)
 }
 END_TEST
 
+static int (*open_of_fake)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                           unsigned long flags);
+
+static int open_in_a_while(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                           unsigned long flags)
+{
+	fake_run(100, 100);
+	return open_of_fake(attr, pid, cpu, group_fd, flags);
+}
+
+/* Hardware events count while they are opened, but that is not since the exec. */
+START_TEST(a_set_of_hardware_events_too_is_paused_only_after_the_exec)
+{
+	fake_add_core_pmu(4);
+	struct ps_eventset *set = scene_set("instructions", "cycles", NULL);
+
+	fake_task(CHILD, "child", 1);
+	check_ok(ps_eventset_attach_tid(set, CHILD));
+	check_ok(ps_eventset_set_enable_on_exec(set, 1));
+	open_of_fake = ps__os.perf_event_open;
+	ps__os.perf_event_open = open_in_a_while;
+	check_ok(ps_start(set));
+	ps__os.perf_event_open = open_of_fake;
+	check_fails(ps_pause(set), PS_ENOTRUN);
+	fake_task_exec(CHILD);
+	fake_run(100, 100);
+	check_ok(ps_pause(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_ended_task_cannot_be_resumed_and_keeps_its_counts)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
@@ -312,6 +344,7 @@ int main(void)
 
 	tcase_add_test(tests, a_pinned_task_that_moved_meanwhile_is_followed);
 	tcase_add_test(tests, a_set_that_counts_from_an_exec_on_is_paused_after_it);
+	tcase_add_test(tests, a_set_of_hardware_events_too_is_paused_only_after_the_exec);
 	tcase_add_test(tests, an_ended_task_cannot_be_resumed_and_keeps_its_counts);
 	tcase_add_test(tests, cpus_and_processes_are_paused_as_threads_are);
 	add_common(scene_case_last_cpu(suite, "last cpu"));
