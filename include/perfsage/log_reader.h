@@ -181,7 +181,8 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
  *   PS_EBUF - the array is too small
  *   PS_ENOEVST - ps_log_next has not returned a record; from or to was not taken
  *       yet; the previous record is missing or does not exist; from was taken after
- *       to; or the set met no hardware thread of the component
+ *       to; or before it the set counted nothing on the component, not even time
+ *       (on the whole machine this is a count of 0)
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *

@@ -76,7 +76,7 @@ PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
  *       `from` is later than `to`
  *   PS_EBUF - the array is too small
  *   PS_ENOEVST - before `to` the set counted nothing on the hardware threads of the
- *       component, not even time
+ *       component, not even time; on the whole machine this is a count of 0
  *   PS_EINVAL_DOM - one count of an event covers more than the component
  *   PS_ENOMEM - out of memory
  *

@@ -71,6 +71,8 @@ static void difference_add_parts(struct sum *sum)
 {
 	const struct ps__difference *difference = sum->difference;
 	struct ps__difference_part zero = {.to = NULL};
+	/* On the whole machine nothing is a count, too. */
+	bool is_whole = !difference->component || !difference->component->parent;
 
 	for (size_t index = 0; index < difference->part_count; index++) {
 		struct ps__difference_part part = difference->part(difference->points, index);
@@ -78,10 +80,10 @@ static void difference_add_parts(struct sum *sum)
 			continue;
 		if (difference_subtract(sum, part.from, part.to))
 			difference_add(sum, &part);
-		else if (!difference->has_unmet || difference_subtract(sum, NULL, part.to))
+		else if (is_whole || difference_subtract(sum, NULL, part.to))
 			zero = part;
 	}
-	/* The set met a hardware thread there, and nothing was counted in the interval. */
+	/* The set is known to have counted nothing there in the interval. */
 	if (sum->parts == 0 && zero.to) {
 		difference_subtract(sum, zero.to, zero.to);
 		difference_add(sum, &zero);

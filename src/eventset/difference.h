@@ -25,8 +25,6 @@ struct ps__difference {
 	size_t part_count;                    /* of the later point */
 	struct ps__difference_part (*part)(const void *points, size_t index);
 	const void *points;
-	/* A part that never counted anything doesn't tell that the set met its hardware thread */
-	bool has_unmet;
 };
 
 /* Writes a value for each event of the recording. PS_EINVAL_DOM if one count of an event covers

@@ -216,7 +216,6 @@ int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapsh
 	                                    .timestamp = to->timestamp,
 	                                    .part_count = to->count,
 	                                    .part = snapshots_part,
-	                                    .points = &snapshots,
-	                                    .has_unmet = true};
+	                                    .points = &snapshots};
 	return ps__difference_sum_up(&difference, values);
 }

@@ -259,6 +259,42 @@ START_TEST(each_record_of_a_set_that_starts_over_has_its_labels)
 }
 END_TEST
 
+/* The set keeps room for readings on all CPUs, and the task was on one of them. */
+START_TEST(no_interval_is_known_where_the_task_never_was)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_value value = {.value = 42};
+
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_eventset_reserve(set, 10));
+	check_ok(ps_start(set));
+	struct ps_log_stream *stream = log_stream(log, set);
+	log_record(stream, 0);
+	log_record(stream, 3);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+	struct ps_log_reader *reader = log_reader();
+	const struct ps_component *root = ps_log_root(reader);
+	ck_assert(log_next(reader, 0));
+	check_ok(ps_log_interval(reader, BEGIN, END, root, &value, 1));
+	ck_assert_int_eq(value.value, 0);
+	value.value = 42;
+	ck_assert(log_next(reader, 1));
+	check_fails(ps_log_interval(reader, BEGIN, END,
+	                            ps_component_find(root, PS_COMPONENT_THREAD, 1), &value, 1),
+	            PS_ENOEVST);
+	ck_assert_int_eq(value.value, 42);
+	const struct ps_component *here = ps_component_find(root, PS_COMPONENT_THREAD, 0);
+	check_ok(ps_log_interval(reader, BEGIN, END, here, &value, 1));
+	ck_assert_int_eq(value.value, 3);
+	check_ok(ps_log_interval(reader, END, END, here, &value, 1));
+	ck_assert_int_eq(value.value, 0);
+	ps_log_close(reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("labels of intervals");
@@ -269,6 +305,7 @@ int main(void)
 	tcase_add_loop_test(tests, an_interval_within_one_start_has_its_labels_as_ever, 0, 2);
 	tcase_add_loop_test(tests, flags_are_kept_across_a_new_start_and_not_after_it, 0, 2);
 	tcase_add_loop_test(tests, a_part_without_new_counts_is_in_doubt_too, 0, 2);
+	tcase_add_test(tests, no_interval_is_known_where_the_task_never_was);
 	tcase_add_test(tests, each_record_of_a_set_that_starts_over_has_its_labels);
 	return scene_run(suite);
 }
