@@ -55,11 +55,11 @@ PS__INLINE int ps__fast_snapshot_at_hand(struct ps__fast_path *fast, struct ps_s
 	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	uint64_t now_ns = ps__clock_now_ns(fast->set.clock);
+	if (!PS__LIKELY(!ps__fast_went_back(fast)))
+		return ps__fast_note_miss(fast, PS_OK);
 	if (!PS__LIKELY(snapshot->opening == fast->snapshot.opening) &&
 	    !ps__fast_copy_parts(fast, snapshot))
 		return PS__TRY_SLOW_PATH;
-	if (!PS__LIKELY(!ps__fast_went_back(fast)))
-		return ps__fast_note_miss(fast, PS_OK);
 	/* Noted before the snapshot has them: what it gives to its CPU stays there, also if this
 	 * call is left. */
 	ps__fast_swap(&fast->current, &fast->snapshot.totals);

@@ -101,6 +101,36 @@ START_TEST(a_snapshot_that_was_left_loses_nothing)
 }
 END_TEST
 
+/* It is refilled by the path of readings, which a later reading has opened: the counter went back,
+ * and the second try can't read it. */
+START_TEST(a_snapshot_that_fails_is_as_it_was)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_snapshot *first, *last;
+
+	scene_count_on(0, 0);
+	for (int reading = 0; reading < 2; reading++)
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	first = taken(set);
+	fake_advance(PAGE_FAULTS, 100);
+	last = taken(set);
+	uint64_t timestamp = ps_snapshot_timestamp(last);
+	fake_advance(PAGE_FAULTS, 1000);
+	check_ok(ps_reset(set));
+	for (int reading = 0; reading < 2; reading++)
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_ptr_eq(set->fast_path.root, scene.root);
+	fake_set_count(PAGE_FAULTS, 0);
+	fake_fail(FAKE_READ, 2, EIO);
+	check_fails(ps_snapshot_take(set, &last), PS_ESYS);
+	ck_assert_int_eq(difference(set, first, last, NULL).value, 100);
+	ck_assert_uint_eq(ps_snapshot_timestamp(last), timestamp);
+	ps_snapshot_destroy(first);
+	ps_snapshot_destroy(last);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* _i: the call that is left is a reading with a new timestamp; otherwise it is a snapshot. */
 START_TEST(a_reading_that_no_call_updates_stays_as_it_is)
 {
@@ -210,6 +240,7 @@ int main(void)
 	add_all(scene_case_last_cpu(suite, "last-cpu"));
 	TCase *tests = scene_case(suite, "refused");
 	tcase_add_test(tests, what_is_no_interval_is_refused);
+	tcase_add_test(tests, a_snapshot_that_fails_is_as_it_was);
 	tcase_add_loop_test(tests, a_reading_that_no_call_updates_stays_as_it_is, 0, 2);
 	return scene_run(suite);
 }
