@@ -8,6 +8,8 @@
 
 #include "store/attrmap.h"
 
+#include <perfsage/error.h>
+
 static void table_merge_into_parent(struct ps__table *table, size_t row, size_t event)
 {
 	const struct ps__cell *cell = ps__table_cell(table, row, event);
@@ -40,12 +42,30 @@ static void table_add_up(struct ps__table *table, size_t event)
 		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
+/* Sums up a column over a component that has no row. False if it has no counts. */
+static bool table_sum_outside(const struct ps__table *table, size_t column,
+                              const struct ps_component *component, struct ps_value *out)
+{
+	struct ps__selector selector = table->columns[column].selector;
+
+	selector.timestamp = table->timestamp;
+	return ps__component_sum(component, &selector, out) == PS_OK;
+}
+
+static bool table_is_of_machine(const struct ps__table *table)
+{
+	return table->rows[0].component == table->topology->root;
+}
+
 /* True if there are counts on the unknown Thread: on a CPU that isn't in the tree, but may belong
  * to any of the tree's packages, caches and cores. */
 static bool table_has_unknown(const struct ps__table *table, size_t column)
 {
 	size_t last = table->row_count - 1;
+	struct ps_value value;
 
+	if (!table_is_of_machine(table))
+		return table_sum_outside(table, column, table->topology->unknown, &value);
 	return table->rows[last].component == table->topology->unknown &&
 	       ps__table_cell(table, last, column)->parts > 0;
 }
@@ -53,29 +73,31 @@ static bool table_has_unknown(const struct ps__table *table, size_t column)
 bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column)
 {
 	const struct ps__cell *cell = ps__table_cell(table, row, column);
-	/* If the first row isn't the Machine, the table lacks the unknown Thread, which may have
-	 * counts. */
-	bool has_elsewhere =
-	    table->rows[0].component != table->topology->root || table_has_unknown(table, column);
 
-	return cell->parts > 0 &&
-	       ps__known_is_share(&cell->value, table->rows[row].component, has_elsewhere);
+	return cell->parts > 0 && ps__known_is_share(&cell->value, table->rows[row].component,
+	                                             table_has_unknown(table, column));
 }
 
-/* Gives components without a part a known 0, if it is known where all counts are. */
+/* Gives components without a part a known 0, if it is known where all counts of the machine are:
+ * those elsewhere may belong below the first row. */
 static void table_fill_absent(struct ps__table *table, size_t column)
 {
 	const struct ps__cell *sum = ps__table_cell(table, 0, column);
+	struct ps_value whole = sum->value;
 
-	if (table->columns[column].scope != PS_SCOPE_THREAD || sum->parts == 0 ||
-	    table_has_unknown(table, column) || !ps__known_has_place(&sum->value))
+	if (table->columns[column].scope != PS_SCOPE_THREAD || sum->parts == 0)
+		return;
+	if (!table_is_of_machine(table) &&
+	    !table_sum_outside(table, column, table->topology->root, &whole))
+		return;
+	if (table_has_unknown(table, column) || !ps__known_has_place(&whole))
 		return;
 	for (size_t row = 1; row < table->row_count; row++) {
 		struct ps__cell *cell = ps__table_cell(table, row, column);
 		bool is_place = table->rows[row].component != table->topology->unknown;
 		if (is_place && cell->parts == 0)
 			*cell = (struct ps__cell){
-			    .value = ps__known_zero(&sum->value), .parts = 1, .is_absent = true};
+			    .value = ps__known_zero(&whole), .parts = 1, .is_absent = true};
 	}
 }
 

@@ -142,21 +142,53 @@ START_TEST(where_a_task_never_was_it_counted_0_if_its_places_are_known)
 }
 END_TEST
 
+/* Returns the number of components with a known 0 below a root, whose own sum is exact. */
+static size_t count_zeros(struct ps_component *root)
+{
+	struct ps__table table;
+	size_t zeros = 0;
+
+	check_ok(ps__table_create(&table, root, NULL, 0));
+	ck_assert_int_eq((int)ps__table_cell(&table, 0, 0)->value.attribution,
+	                 PS_ATTRIBUTION_EXACT);
+	for (size_t row = 0; row < table.row_count; row++)
+		zeros += ps__table_cell(&table, row, 0)->is_absent;
+	ps__table_clear(&table);
+	return zeros;
+}
+
 /* The tree has CPU 0 to 3. CPU 9 may be one of either package. */
 START_TEST(beside_a_cpu_that_the_tree_lacks_no_0_is_known)
 {
 	struct ps_eventset *exact;
-	struct ps__table table;
 
 	use_machine(machines[1]);
 	exact = count_somewhere("page-faults", 9, 9);
-	check_ok(ps__table_create(&table, scene.root, NULL, 0));
-	ck_assert_int_eq((int)ps__table_cell(&table, 0, 0)->value.attribution,
-	                 PS_ATTRIBUTION_EXACT);
-	for (size_t row = 0; row < table.row_count; row++)
-		ck_assert(!ps__table_cell(&table, row, 0)->is_absent);
-	ps__table_clear(&table);
+	ck_assert_uint_eq(count_zeros(scene.root), 0);
+	ck_assert_uint_eq(
+	    count_zeros(ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 0)), 0);
 	ps_eventset_destroy(exact);
+}
+END_TEST
+
+/* Another set's counts are on the other package, but it isn't known whether all of them are. */
+START_TEST(counts_outside_that_may_be_inside_leave_no_0_known)
+{
+	struct ps_eventset *exact, *guessed;
+
+	use_machine(machines[1]);
+	exact = count_somewhere("page-faults", 1, 0);
+	struct ps_component *package =
+	    ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 0);
+	ck_assert_uint_gt(count_zeros(package), 0);
+	guessed = scene_set("page-faults", NULL);
+	check_ok(ps_eventset_set_attribution(guessed, PS_ATTRIBUTE_LAST_CPU));
+	fake_set_cpu(3);
+	check_ok(ps_start(guessed));
+	check_ok(ps_stop(guessed, scene.root, NULL, NULL));
+	ck_assert_uint_eq(count_zeros(package), 0);
+	ps_eventset_destroy(exact);
+	ps_eventset_destroy(guessed);
 }
 END_TEST
 
@@ -289,6 +321,7 @@ int main(void)
 	tcase_add_loop_test(tests, each_cell_of_a_wide_event_is_the_total_of_its_component, 0, 4);
 	tcase_add_test(tests, where_a_task_never_was_it_counted_0_if_its_places_are_known);
 	tcase_add_test(tests, beside_a_cpu_that_the_tree_lacks_no_0_is_known);
+	tcase_add_test(tests, counts_outside_that_may_be_inside_leave_no_0_known);
 	tcase_add_test(tests, events_stand_in_the_order_in_which_they_came);
 	tcase_add_test(tests, all_numbers_of_a_table_belong_together_beside_a_writer);
 	tcase_add_test(tests, a_table_that_could_be_made_leaves_the_error_sentence);
