@@ -102,17 +102,19 @@ bool tool_slice_records_add(struct tool_slice_records *records,
 	return add_of(records, is_read ? TOOL_RING_COUNTERS : TOOL_RING_SESSION, record);
 }
 
-bool tool_slice_records_have_samples(const struct tool_slice_records *records, size_t event)
+uint64_t tool_slice_records_sum(const struct tool_slice_records *records, size_t event)
 {
+	uint64_t sum = 0;
+
 	for (size_t i = 0; i < records->stream_count; i++) {
 		const struct tool_stream *stream = &records->streams[i];
 		for (size_t at = 0; at < stream->count; at++) {
 			const struct tool_slice_record *record = record_at(stream, at);
 			if (record->kind == TOOL_RECORD_COUNT && record->event == event)
-				return true;
+				sum += record->extra;
 		}
 	}
-	return false;
+	return sum;
 }
 
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name)

@@ -76,8 +76,8 @@ bool tool_slice_records_add(struct tool_slice_records *records,
 /* Adds a hole: lost records of a CPU. Of their number at most 2^32 - 1 is kept. */
 void tool_slice_records_add_hole(struct tool_slice_records *records, enum tool_ring ring, int cpu,
                                  uint64_t begin_ns, uint64_t end_ns, uint64_t lost);
-/* True if there is a COUNT record of the event. Searches all records. */
-bool tool_slice_records_have_samples(const struct tool_slice_records *records, size_t event);
+/* Returns the sum of the event's COUNT records. Searches all records. */
+uint64_t tool_slice_records_sum(const struct tool_slice_records *records, size_t event);
 /* Keeps a copy of the name and returns its index; SIZE_MAX if memory runs out. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
 /* Begins to play: tool_slice_records_next then returns all records in the order of time. Holes end

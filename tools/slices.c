@@ -46,9 +46,9 @@ bool tool_slices_is_full(const struct tool_slices *slices)
 	return slices->records.is_full;
 }
 
-bool tool_slices_has_samples(const struct tool_slices *slices, size_t event)
+uint64_t tool_slices_sum_samples(const struct tool_slices *slices, size_t event)
 {
-	return tool_slice_records_have_samples(&slices->records, event);
+	return tool_slice_records_sum(&slices->records, event);
 }
 
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost)

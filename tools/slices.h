@@ -126,8 +126,8 @@ void tool_slices_destroy(struct tool_slices *slices);
  * runs out, the remaining time is a hole, and tool_slices_is_full returns true. */
 struct ps_listener tool_slices_listener(struct tool_slices *slices);
 bool tool_slices_is_full(const struct tool_slices *slices);
-/* True if the event had a sample at any time. */
-bool tool_slices_has_samples(const struct tool_slices *slices, size_t event);
+/* Returns the sum of the event's samples, of all times. */
+uint64_t tool_slices_sum_samples(const struct tool_slices *slices, size_t event);
 /* Notes the session's number of lost records at its end. If it exceeds the number reported in
  * records, a hole follows the newest record of each hardware thread. */
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost);

@@ -37,6 +37,7 @@ struct timeline_event {
 	                       * events come first */
 	enum ps_status status;
 	struct ps_attr *counter; /* set until it is opened; NULL for sampled events */
+	uint64_t total;          /* of a sampled event: the kernel's count; 0: not read */
 };
 
 struct timeline_cpu {
@@ -100,6 +101,7 @@ struct timeline_losses {
 	uint64_t records;    /* number of records that didn't fit into the rings */
 	uint64_t unassigned; /* number of samples that can't be assigned to one of the events */
 	uint64_t damaged;    /* number of records that can't be decoded */
+	uint64_t unwritten;  /* number of occurrences of sampled events without a record */
 	size_t missed;       /* number of tasks that may not be observed */
 };
 
@@ -134,7 +136,10 @@ static inline pid_t timeline_pid(const struct timeline *timeline)
 int timeline_events_add(struct timeline *timeline);
 /* Called after the start: notes which events are counted in user space only. */
 int timeline_events_note_user(struct timeline *timeline);
-/* Called at the end, when the losses are known: notes which counts are lower bounds or unknown. */
+/* Called at the end, before the rings are read for the last time: reads the kernel's counts of the
+ * sampled events. So each occurrence that is counted has its record in a ring. */
+void timeline_events_read_totals(struct timeline *timeline);
+/* Called after that, when the losses are known: notes which counts are lower bounds or unknown. */
 void timeline_events_note_losses(struct timeline *timeline);
 void timeline_events_clear(struct timeline *timeline);
 

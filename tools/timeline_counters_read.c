@@ -221,7 +221,7 @@ enum timeline_known timeline_knows_sum(const struct timeline *timeline,
 
 bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task)
 {
-	if (timeline->losses.unassigned || timeline->losses.damaged)
+	if (timeline->losses.unassigned || timeline->losses.damaged || timeline->losses.unwritten)
 		return false;
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];

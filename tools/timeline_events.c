@@ -150,24 +150,50 @@ int timeline_events_note_user(struct timeline *timeline)
 	return 0;
 }
 
+void timeline_events_read_totals(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		struct timeline_event *event = &timeline->events[i];
+		if (event->is_counted && !event->is_counter &&
+		    ps_session_count(timeline->session, event->index, &event->total) != PS_OK)
+			event->total = 0;
+	}
+}
+
+/* Returns the number of occurrences that the kernel counted without a record, and without a loss
+ * that is known. Linux counts a wake-up for the task that is woken, and writes no record of it. */
+static uint64_t find_unwritten(const struct timeline *timeline, const struct timeline_event *event,
+                               uint64_t samples)
+{
+	const struct timeline_losses *losses = &timeline->losses;
+	uint64_t known = samples + losses->records + losses->unassigned + losses->damaged;
+
+	return event->total > known && !tool_slices_is_full(timeline->slices) ? event->total - known
+	                                                                      : 0;
+}
+
 /* True if samples of the event may be missing. An unassigned sample belongs to one of the events
  * that share samples. A damaged record may be a sample of any event. */
 static bool may_lack_samples(const struct timeline *timeline, const struct timeline_event *event)
 {
 	const struct timeline_losses *losses = &timeline->losses;
 
-	return event->is_counted && !event->is_counter &&
-	       (losses->damaged || (event->shares_samples && losses->unassigned));
+	return losses->damaged || (event->shares_samples && losses->unassigned);
 }
 
 void timeline_events_note_losses(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		struct timeline_event *event = &timeline->events[i];
-		if (!may_lack_samples(timeline, event))
+		if (!event->is_counted || event->is_counter)
+			continue;
+		uint64_t samples = tool_slices_sum_samples(timeline->slices, event->index);
+		uint64_t unwritten = find_unwritten(timeline, event, samples);
+		timeline->losses.unwritten += unwritten;
+		if (!unwritten && !may_lack_samples(timeline, event))
 			continue;
 		event->status = PS_STATUS_INCOMPLETE;
-		event->is_counted = tool_slices_has_samples(timeline->slices, event->index);
+		event->is_counted = samples != 0;
 	}
 }
 

@@ -64,6 +64,19 @@ static void say_damaged(const struct timeline_losses *losses, struct ps__buffer 
 		               losses->damaged, losses->damaged == 1 ? " is" : "s are");
 }
 
+static void say_unwritten(const struct timeline_losses *losses, struct ps__buffer *out)
+{
+	if (losses->unwritten)
+		ps__buffer_add(
+		    out,
+		    "%" PRIu64 " occurrence%s of events %s left out: the kernel counted "
+		    "%s and wrote no record, as it does for a task that is woken. Counts "
+		    "of these events are lower bounds, or not known. perfsage stat has "
+		    "the sums.",
+		    losses->unwritten, losses->unwritten == 1 ? "" : "s",
+		    losses->unwritten == 1 ? "is" : "are", losses->unwritten == 1 ? "it" : "them");
+}
+
 static void say_missed(const struct timeline_losses *losses, struct ps__buffer *out)
 {
 	if (losses->missed)
@@ -76,7 +89,7 @@ static void say_missed(const struct timeline_losses *losses, struct ps__buffer *
 
 /* Each adds a sentence, or nothing if there was no such loss. */
 static void (*const say_losses[])(const struct timeline_losses *losses, struct ps__buffer *out) = {
-    say_unassigned, say_damaged, say_missed};
+    say_unassigned, say_damaged, say_unwritten, say_missed};
 
 #define LOSSES (sizeof say_losses / sizeof *say_losses)
 

@@ -59,6 +59,7 @@ static void close_session(struct timeline *timeline)
 	struct ps_session_stats stats = {.size = sizeof stats};
 	struct timeline_losses *losses = &timeline->losses;
 
+	timeline_events_read_totals(timeline);
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
 	uint64_t switches = timeline_counters_close(timeline);

@@ -229,6 +229,32 @@ START_TEST(samples_of_its_own_are_all_there_but_for_damaged_records)
 }
 END_TEST
 
+/* Linux counts a wake-up for the task that is woken, and writes no record of it. */
+START_TEST(what_is_counted_without_a_record_is_not_zero)
+{
+	events[0].shares_samples = false;
+	events[0].total = 51;
+	record_until(UINT64_MAX);
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	check_text("101", "?", "5");
+	check_says("\n51 occurrences of events are left out: ");
+	check_json_of("\"tid\": 101", "false", "null", "5");
+	end();
+	record(UINT64_MAX, true, (struct timeline_losses){.records = 49});
+	check_text("101", ">=1", "5");
+	check_text("102", ">=0", "5");
+	check_says("\n1 occurrence of events is left out: ");
+	check_json_of("\"tid\": 101", "false", "1", "5");
+	end();
+	record(UINT64_MAX, true, (struct timeline_losses){.records = 50});
+	ck_assert_int_eq(events[0].status, PS_STATUS_COUNTED);
+	check_text("101", "1", "5");
+	end();
+	events[0].shares_samples = true;
+	events[0].total = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline_known");
@@ -240,5 +266,6 @@ int main(void)
 	tcase_add_test(tests, an_event_without_its_samples_is_not_known);
 	tcase_add_test(tests, an_event_that_lacks_samples_is_a_lower_bound);
 	tcase_add_test(tests, samples_of_its_own_are_all_there_but_for_damaged_records);
+	tcase_add_test(tests, what_is_counted_without_a_record_is_not_zero);
 	return scene_run(suite);
 }
