@@ -6,6 +6,11 @@
 
 #include "tools/timeline.h"
 
+/* A time from one sample of a CPU to the next in which counts are unknown. */
+struct timeline_gap {
+	uint64_t begin_ns, end_ns;
+};
+
 /* The counters of one CPU at its latest switch. */
 struct timeline_switched {
 	struct ps_sampler *sampler; /* NULL: the CPU was offline */
@@ -17,6 +22,10 @@ struct timeline_switched {
 	/* Time up to which the counters are known; UINT64_MAX: to the end. A CPU that goes offline
 	 * loses its counters for good. */
 	uint64_t until_ns;
+	/* In the order of time. The group waited for the hardware, so switches have no samples; or
+	 * a sample is damaged. */
+	struct timeline_gap *gaps;
+	size_t gap_count, gap_room;
 };
 
 struct timeline_counters {
@@ -29,7 +38,7 @@ struct timeline_counters {
 	uint64_t enabled_ns, running_ns;
 	uint64_t stop_ns;
 	int refusal;     /* error of the last event that could not be opened */
-	bool has_gaps;   /* the counters of at least one CPU ended early */
+	bool has_gaps;   /* the counters of at least one CPU ended early, or have a gap */
 	int unknown_cpu; /* CPU of the first span with an unknown count; -1: none */
 };
 

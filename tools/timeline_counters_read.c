@@ -4,6 +4,7 @@
 #include "tools/timeline_counters.h"
 
 #include "base/os.h"
+#include "base/vector.h"
 #include "tools/command.h"
 
 #include <stdlib.h>
@@ -40,13 +41,37 @@ static void add_difference(struct timeline *timeline, const struct timeline_swit
 	cpu->values[event] = value;
 }
 
-static void note_times(struct timeline_counters *counters, struct timeline_switched *cpu,
+/* Notes that the counts of this time are unknown. Without memory for a gap the time is a hole. */
+static void counters_note_gap(struct timeline *timeline, struct timeline_switched *cpu,
+                              uint64_t begin_ns, uint64_t end_ns)
+{
+	cpu->is_known = false;
+	timeline->counters->has_gaps = true;
+	if (cpu->gap_count && cpu->gaps[cpu->gap_count - 1].end_ns == begin_ns)
+		cpu->gaps[cpu->gap_count - 1].end_ns = end_ns;
+	else if (PS__VECTOR_GROW(&cpu->gaps, cpu->gap_count, &cpu->gap_room))
+		cpu->gaps[cpu->gap_count++] =
+		    (struct timeline_gap){.begin_ns = begin_ns, .end_ns = end_ns};
+	else
+		tool_slices_note_hole(timeline->slices, cpu->cpu, begin_ns, end_ns, 0);
+}
+
+/* Adds the times since the latest sample. If the group waited for the hardware meanwhile, several
+ * tasks may have left the CPU without a sample. */
+static void note_times(struct timeline *timeline, struct timeline_switched *cpu, uint64_t time_ns,
                        uint64_t enabled_ns, uint64_t running_ns)
 {
-	counters->enabled_ns += enabled_ns - cpu->enabled_ns;
-	counters->running_ns += running_ns - cpu->running_ns;
+	struct timeline_counters *counters = timeline->counters;
+	uint64_t enabled = enabled_ns - cpu->enabled_ns, running = running_ns - cpu->running_ns;
+	/* A task can be on the CPU from the begin of the observation on. */
+	uint64_t begin_ns = cpu->enabled_ns ? cpu->time_ns : 0;
+
+	counters->enabled_ns += enabled;
+	counters->running_ns += running;
 	cpu->enabled_ns = enabled_ns;
 	cpu->running_ns = running_ns;
+	if (!cpu->is_known || running < enabled)
+		counters_note_gap(timeline, cpu, begin_ns, time_ns);
 }
 
 static void counters_hear_switch(struct timeline *timeline, struct timeline_switched *cpu,
@@ -55,9 +80,11 @@ static void counters_hear_switch(struct timeline *timeline, struct timeline_swit
 	struct timeline_counters *counters = timeline->counters;
 	const struct ps_record_counts *counts = &record->sample.counts;
 
-	if (counts->count != counters->count + 1)
+	if (counts->count != counters->count + 1) {
+		cpu->is_known = false;
 		return;
-	note_times(counters, cpu, counts->enabled_ns, counts->running_ns);
+	}
+	note_times(timeline, cpu, record->time, counts->enabled_ns, counts->running_ns);
 	for (size_t event = 0; event < counters->count; event++) {
 		struct ps_record_count count;
 		if (ps_record_count(record, event + 1, &count) == PS_OK)
@@ -127,14 +154,15 @@ static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 		return;
 	}
 	cpu->until_ns = UINT64_MAX;
-	note_times(counters, cpu, counts[0].enabled_ns, counts[0].running_ns);
+	note_times(timeline, cpu, UINT64_MAX, counts[0].enabled_ns, counts[0].running_ns);
 	for (size_t event = 0; event < counters->count; event++)
 		add_difference(
 		    timeline, cpu, event, counts[event + 1].value,
 		    (struct tool_slices_read){.time_ns = timeline->end_ns, .tid = TOOL_TID_ON_CPU});
 }
 
-/* Notes counters that weren't on the hardware all the time: their counts are too low. */
+/* Notes counters that weren't on the hardware all the time, or have damaged samples: their counts
+ * are too low. */
 static void note_waiting(struct timeline *timeline)
 {
 	const struct timeline_counters *counters = timeline->counters;
@@ -142,7 +170,7 @@ static void note_waiting(struct timeline *timeline)
 	for (size_t i = 0; i < counters->count; i++) {
 		struct timeline_event *event = &timeline->events[counters->events[i]];
 		if (counters->running_ns) {
-			if (counters->running_ns < counters->enabled_ns)
+			if (counters->running_ns < counters->enabled_ns || timeline->losses.damaged)
 				event->status = PS_STATUS_INCOMPLETE;
 			continue;
 		}
@@ -176,6 +204,7 @@ uint64_t timeline_counters_close(struct timeline *timeline)
 	timeline_counters_read(timeline);
 	for (size_t i = 0; i < counters->cpu_count; i++) {
 		lost += ps_sampler_lost(counters->cpus[i].sampler);
+		timeline->losses.damaged += ps_sampler_damaged(counters->cpus[i].sampler);
 		read_rest(timeline, &counters->cpus[i]);
 	}
 	note_waiting(timeline);
@@ -183,15 +212,40 @@ uint64_t timeline_counters_close(struct timeline *timeline)
 	return lost;
 }
 
-static bool counters_know_span(const struct timeline *timeline, const struct tool_span *span)
+/* True if the time is in a gap: a task that came onto the CPU then has left it in the gap, or with
+ * the sample at its end. */
+static bool is_in_gap(const struct timeline_switched *cpu, uint64_t time_ns)
+{
+	size_t first = 0, end = cpu->gap_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (cpu->gaps[middle].end_ns <= time_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < cpu->gap_count && cpu->gaps[first].begin_ns <= time_ns;
+}
+
+/* Returns the CPU of the span, if its counts may be unknown; else NULL. */
+static const struct timeline_switched *find_with_gaps(const struct timeline *timeline,
+                                                      const struct tool_span *span)
 {
 	const struct timeline_counters *counters = timeline->counters;
 
 	for (size_t i = 0; counters && counters->has_gaps && i < counters->cpu_count; i++) {
 		if (counters->cpus[i].cpu == span->cpu)
-			return span->begin_ns < counters->cpus[i].until_ns;
+			return &counters->cpus[i];
 	}
-	return true;
+	return NULL;
+}
+
+static bool counters_know_span(const struct timeline *timeline, const struct tool_span *span)
+{
+	const struct timeline_switched *cpu = find_with_gaps(timeline, span);
+
+	return !cpu || (span->begin_ns < cpu->until_ns && !is_in_gap(cpu, span->begin_ns));
 }
 
 bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
@@ -237,7 +291,8 @@ void timeline_counters_add_span(struct timeline *timeline, const struct tool_spa
 	if (span->kind != TOOL_SPAN_ON || counters_know_span(timeline, span))
 		return;
 	timeline->sums.tasks[span->task->index].blind++;
-	if (timeline_counters_unknown(timeline) >= 0)
+	if (timeline_counters_unknown(timeline) >= 0 ||
+	    span->begin_ns < find_with_gaps(timeline, span)->until_ns)
 		return;
 	timeline->counters->unknown_cpu = span->cpu;
 	for (size_t i = 0; i < timeline->event_count; i++) {
@@ -270,6 +325,8 @@ void timeline_counters_clear(struct timeline *timeline)
 	if (!counters)
 		return;
 	timeline_counters_close_cpus(counters);
+	for (size_t i = 0; i < counters->cpu_count; i++)
+		ps__os_free(counters->cpus[i].gaps);
 	for (size_t i = 0; i < counters->count; i++)
 		ps_attr_destroy(counters->attrs[i]);
 	ps__os_free(counters->cpus);

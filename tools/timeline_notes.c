@@ -29,8 +29,9 @@ static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
 		return;
 	if (waited > 0) {
 		ps__buffer_add(text,
-		               "The counts of '%s' are lower bounds: the counters of its group "
-		               "were taken by others for %.1f%% of the time. Name fewer events.",
+		               "The counts of '%s' are lower bounds, or not known: the counters of "
+		               "its group were taken by others for %.1f%% of the time. Name fewer "
+		               "events.",
 		               timeline->events[i].name, 100 * waited);
 		notes_add(timeline, text);
 	}

@@ -68,7 +68,7 @@ static void close_session(struct timeline *timeline)
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
 		losses->records = stats.lost + switches;
 		losses->unassigned = stats.unassigned;
-		losses->damaged = stats.damaged;
+		losses->damaged += stats.damaged;
 		tool_slices_note_lost(timeline->slices, losses->records);
 	}
 	timeline_events_note_losses(timeline);
