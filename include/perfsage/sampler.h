@@ -96,7 +96,7 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  *   PS_ECOMBO - the sampler's attr has no PERF_SAMPLE_READ or no PERF_FORMAT_GROUP; the attr has a
  *       sample_period, a sample_freq, pinned or exclusive; it is a probe with path= or func=, and
  *       the sampler's attr has inherit: each fork of the observed task would fail
- *   PS_EISRUN - the sampler is running, or waits for an exec
+ *   PS_EISRUN - the sampler is running, was started before, or waits for an exec
  *   PS_ECNFLCT - the group has PS_SAMPLER_MOST_EVENTS already
  *   PS_ENOCNTR - the event can be counted alone, and not in this group: there are not enough
  *       counters, or two PMUs that the kernel can't have in a group; or every counter that could

@@ -9,7 +9,22 @@
 #include <errno.h>
 #include <string.h>
 
-static int check_leader(const struct ps_sampler *sampler)
+/* Refuses a sampler that was started before: a member has the enabled time of its group, also from
+ * before the member existed. */
+static int check_never_started(struct ps_sampler *sampler)
+{
+	struct ps_sampler_count count = {0};
+	int result = ps_sampler_read(sampler, &count);
+
+	if ((result != PS_OK || !count.enabled_ns) && result != PS_ENOCNTR)
+		return result;
+	return ps__fail(PS_EISRUN,
+	                "ps_sampler_add: the sampler of '%s' was started before, and the times of "
+	                "a new event would have the times from before: make a new sampler",
+	                sampler->attr->event.name);
+}
+
+static int check_leader(struct ps_sampler *sampler)
 {
 	const struct perf_event_attr *words = &sampler->attr->event.attr;
 	const char *name = sampler->attr->event.name;
@@ -29,9 +44,7 @@ static int check_leader(const struct ps_sampler *sampler)
 		return ps__fail(PS_ECNFLCT,
 		                "ps_sampler_add: the group of '%s' has %d events already", name,
 		                PS_SAMPLER_MOST_EVENTS);
-	if (!ps__os_is_event_of(sampler->fd, sampler->id))
-		return ps__sampler_fail_closed(sampler);
-	return PS_OK;
+	return check_never_started(sampler);
 }
 
 static int check_member(const struct ps_attr *attr)

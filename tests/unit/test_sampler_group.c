@@ -156,9 +156,25 @@ START_TEST(what_can_not_be_a_member_is_refused)
 	check_ok(ps_sampler_start(sampler));
 	refuse(sampler, attr, PS_EISRUN, "before ps_sampler_start");
 	check_ok(ps_sampler_stop(sampler));
+	/* It was on for no time at all. */
 	check_ok(ps_sampler_add(sampler, attr));
 	ps_attr_destroy(attr);
 	ps_sampler_destroy(plain);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
+/* The kernel would give the added event the times from before, too. */
+START_TEST(a_sampler_that_was_started_takes_no_more_events)
+{
+	struct ps_sampler *sampler = new_leader();
+	struct ps_attr *attr = member("minor-faults");
+
+	check_ok(ps_sampler_start(sampler));
+	fake_run(500, 400);
+	check_ok(ps_sampler_stop(sampler));
+	refuse(sampler, attr, PS_EISRUN, "was started before");
+	ps_attr_destroy(attr);
 	ps_sampler_destroy(sampler);
 }
 END_TEST
@@ -235,6 +251,7 @@ int main(void)
 	tcase_add_test(tests, a_probe_by_text_is_no_member_that_tasks_inherit);
 	tcase_add_loop_test(tests, the_group_is_read_in_order, 0, 4);
 	tcase_add_test(tests, what_can_not_be_a_member_is_refused);
+	tcase_add_test(tests, a_sampler_that_was_started_takes_no_more_events);
 	tcase_add_test(tests, a_full_pmu_is_told_from_an_event_that_is_none);
 	tcase_add_test(tests, a_group_has_a_largest_size);
 	tcase_add_loop_test(tests, a_failure_leaves_the_sampler_as_it_was, 0, 3);
