@@ -63,9 +63,10 @@ struct ps_sampler_count {
  *       CPU; ring_bytes is too large
  *   PS_ENOSUPP - the kernel refuses a field, or the event, or the library can't read the records
  *       that the attr asks for; ps_error_detail() says which
- *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
- *       package needs tid -1; PERF_SAMPLE_STACK_USER with a sample_stack_user of 0; inherit and a
- *       probe with path= or func=: each fork of the observed task would fail
+ *   PS_ECOMBO - inherit needs a CPU, and so does an event that each kind of cores of this machine
+ *       counts with a counter of its own; write_backward is not read here; an event that counts
+ *       for a package needs tid -1; PERF_SAMPLE_STACK_USER with a sample_stack_user of 0; inherit
+ *       and a probe with path= or func=: each fork of the observed task would fail
  *   PS_EPERM - this user may not; ps_error_detail() says what permits it: a setting, CAP_PERFMON,
  *       more locked memory
  *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
@@ -94,7 +95,8 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  * Errors; the sampler is as before then:
  *   PS_EINVAL - an argument is NULL
  *   PS_ECOMBO - the sampler's attr has no PERF_SAMPLE_READ or no PERF_FORMAT_GROUP; the attr has a
- *       sample_period, a sample_freq, pinned or exclusive; it is a probe with path= or func=, and
+ *       sample_period, a sample_freq, pinned or exclusive; the sampler is of any CPU, and each kind
+ *       of cores has a counter of its own for the event; it is a probe with path= or func=, and
  *       the sampler's attr has inherit: each fork of the observed task would fail
  *   PS_EISRUN - the sampler is running, was started before, or waits for an exec
  *   PS_ECNFLCT - the group has PS_SAMPLER_MOST_EVENTS already

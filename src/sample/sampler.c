@@ -29,6 +29,16 @@ int ps__sampler_check_probe(const struct ps_attr *attr)
 	    attr->event.name, attr->event.kernel_side ? ": give addr= instead of func=" : "");
 }
 
+int ps__sampler_check_kinds(const struct ps_attr *attr)
+{
+	if (attr->event.variant_count < 2)
+		return PS_OK;
+	return ps__fail(PS_ECOMBO,
+	                "'%s': each kind of cores has a counter of its own for it: make a sampler "
+	                "for each CPU",
+	                attr->event.name);
+}
+
 static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 {
 	const char *name = attr->event.name;
@@ -45,6 +55,8 @@ static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 		return ps__fail(PS_ECOMBO,
 		                "'%s' counts for a %s, not for a task: give thread -1 and a CPU",
 		                name, ps_scope_name(attr->event.scope));
+	if (cpu == -1 && ps__sampler_check_kinds(attr) != PS_OK)
+		return PS_ECOMBO;
 	if (attr->event.attr.inherit && cpu == -1)
 		return ps__fail(PS_ECOMBO,
 		                "'%s': inherit needs a CPU: the kernel has no ring for all CPUs; "

@@ -75,6 +75,9 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 int ps__sampler_check_fields(const struct ps_attr *attr);
 /* Refuses a probe with path= or func=, for an event that tasks inherit. */
 int ps__sampler_check_probe(const struct ps_attr *attr);
+/* Refuses an event of several kinds of cores, for a sampler of all CPUs: it would count on one kind
+ * alone. */
+int ps__sampler_check_kinds(const struct ps_attr *attr);
 /* Returns the type of the event's PMU for the CPU's kind of cores, or of its first PMU if cpu is
  * -1. 0 if the event has no variants for kinds of cores. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);

@@ -133,6 +133,8 @@ int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr)
 	result = check_leader(sampler);
 	if (result == PS_OK)
 		result = check_member(attr);
+	if (result == PS_OK && sampler->place.cpu == -1)
+		result = ps__sampler_check_kinds(attr);
 	if (result == PS_OK)
 		result = ps_attr_clone(&copy, attr);
 	if (result != PS_OK)

@@ -164,6 +164,20 @@ START_TEST(what_can_not_be_a_member_is_refused)
 }
 END_TEST
 
+START_TEST(a_member_of_any_cpu_has_one_counter)
+{
+	struct ps_sampler *sampler;
+	struct ps_attr *attr;
+
+	fake_add_hybrid(4, "0-1", 4, "2-3");
+	sampler = new_leader();
+	attr = member("instructions");
+	refuse(sampler, attr, PS_ECOMBO, "for each CPU");
+	ps_attr_destroy(attr);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
 /* The kernel would give the added event the times from before, too. */
 START_TEST(a_sampler_that_was_started_takes_no_more_events)
 {
@@ -251,6 +265,7 @@ int main(void)
 	tcase_add_test(tests, a_probe_by_text_is_no_member_that_tasks_inherit);
 	tcase_add_loop_test(tests, the_group_is_read_in_order, 0, 4);
 	tcase_add_test(tests, what_can_not_be_a_member_is_refused);
+	tcase_add_test(tests, a_member_of_any_cpu_has_one_counter);
 	tcase_add_test(tests, a_sampler_that_was_started_takes_no_more_events);
 	tcase_add_test(tests, a_full_pmu_is_told_from_an_event_that_is_none);
 	tcase_add_test(tests, a_group_has_a_largest_size);

@@ -327,6 +327,12 @@ START_TEST(on_a_hybrid_machine_the_cpu_decides_the_pmu)
 	config = fake_attr_of_fd(ps_sampler_fd(sampler))->config;
 	ck_assert_uint_eq(config >> 32, FAKE_CPU_CORE);
 	ps_sampler_destroy(sampler);
+	check_fails(ps_sampler_create(&sampler, attr, 0, -1, 0), PS_ECOMBO);
+	check_detail("for each CPU");
+	ps_attr_destroy(attr);
+	attr = new_attr("page-faults");
+	check_ok(ps_sampler_create(&sampler, attr, 0, -1, 0));
+	ps_sampler_destroy(sampler);
 	ps_attr_destroy(attr);
 }
 END_TEST
