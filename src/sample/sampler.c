@@ -203,6 +203,24 @@ struct ps_record_config ps__sampler_config(const struct perf_event_attr *words)
 	                                         : 0};
 }
 
+static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, const char *call)
+{
+	if (!ps__os_is_event_of(sampler->fd, sampler->id))
+		return ps__sampler_fail_closed(sampler);
+	if (ps__os.ioctl(sampler->fd, request, 0) >= 0)
+		return PS_OK;
+	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
+	                strerror(errno));
+}
+
+/* True if the event is enabled only when the ring is mapped. Otherwise its first records would have
+ * no room, and nobody would count them as lost. With inherit it is enabled when it is opened:
+ * otherwise copies that tasks inherit at the moment of the enabling could stay disabled. */
+static bool is_enabled_late(const struct perf_event_attr *words)
+{
+	return !words->disabled && !words->inherit;
+}
+
 static int sampler_open_all(struct ps_sampler *sampler, const struct ps_attr *asked,
                             size_t ring_bytes)
 {
@@ -210,15 +228,28 @@ static int sampler_open_all(struct ps_sampler *sampler, const struct ps_attr *as
 
 	if (!perf)
 		return ps__fail_memory("a sampler");
+	struct perf_event_attr *words = &sampler->attr->event.attr;
+	bool is_late = is_enabled_late(words);
 	ps__sampler_prepare_user(sampler, perf);
+	words->disabled |= is_late;
 	int result = sampler_open_event(sampler, asked);
+	words->disabled &= !is_late;
 	if (result != PS_OK)
 		goto free_perf;
 	result = sampler_map_ring(sampler, ring_bytes);
-	if (result == PS_OK)
-		ps__sampler_adopt_user(sampler, perf);
-	else
-		ps__os.close(sampler->fd);
+	if (result != PS_OK)
+		goto close_fd;
+	if (is_late)
+		result = tell_kernel(sampler, PERF_EVENT_IOC_ENABLE, "ps_sampler_create");
+	if (result != PS_OK)
+		goto unmap_ring;
+	ps__sampler_adopt_user(sampler, perf);
+	goto free_perf;
+unmap_ring:
+	ps__ring_unmap(&sampler->ring, false);
+	ps__os_free(sampler->scratch);
+close_fd:
+	ps__os.close(sampler->fd);
 free_perf:
 	ps__os_free(perf);
 	return result;
@@ -269,16 +300,6 @@ int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t
 	if (result == PS_OK)
 		result = ps__sampler_check_fields(attr);
 	return result == PS_OK ? make_sampler(out, attr, tid, cpu, ring_bytes) : result;
-}
-
-static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, const char *call)
-{
-	if (!ps__os_is_event_of(sampler->fd, sampler->id))
-		return ps__sampler_fail_closed(sampler);
-	if (ps__os.ioctl(sampler->fd, request, 0) >= 0)
-		return PS_OK;
-	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
-	                strerror(errno));
 }
 
 /* Refuses to stop an event that waits for an exec: the exec would enable it again. */

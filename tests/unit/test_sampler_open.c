@@ -86,14 +86,38 @@ START_TEST(it_is_started_and_stopped_once)
 }
 END_TEST
 
+START_TEST(an_enabled_attr_that_can_not_be_enabled_leaves_nothing_behind)
+{
+	struct ps_attr *attr = new_attr("page-faults");
+	struct ps_sampler *sampler = NULL;
+
+	check_ok(ps_attr_set(attr, PS_ATTR_DISABLED, 0));
+	/* The ids at the opening and before the enabling are read first. */
+	fake_fail(FAKE_IOCTL, 3, EIO);
+	check_fails(ps_sampler_create(&sampler, attr, 0, -1, 0), PS_ESYS);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	check_ok(ps_attr_set(attr, PS_ATTR_INHERIT, 1));
+	check_ok(ps_sampler_create(&sampler, attr, 0, 0, 0));
+	ck_assert(!fake_attr_of_fd(ps_sampler_fd(sampler))->disabled);
+	ps_sampler_destroy(sampler);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 START_TEST(an_enabled_attr_counts_at_once)
 {
 	struct ps_attr *attr = new_attr("page-faults");
 	struct ps_sampler *sampler = NULL;
 	struct ps_sampler_count count;
+	uint64_t disabled = 1;
 
 	check_ok(ps_attr_set(attr, PS_ATTR_DISABLED, 0));
 	check_ok(ps_sampler_create(&sampler, attr, 0, -1, 0));
+	/* It is enabled when the ring is there. */
+	ck_assert(fake_attr_of_fd(ps_sampler_fd(sampler))->disabled);
+	ck_assert(fake_enabled_of_fd(ps_sampler_fd(sampler)));
+	check_ok(ps_attr_get(ps_sampler_attr(sampler), PS_ATTR_DISABLED, &disabled));
+	ck_assert_uint_eq(disabled, 0);
 	fake_advance(PAGE_FAULTS, 12);
 	fake_run(500, 400);
 	check_ok(ps_sampler_read(sampler, &count));
@@ -345,6 +369,7 @@ int main(void)
 	tcase_add_test(tests, it_is_opened_as_the_attr_says_and_a_little_more);
 	tcase_add_test(tests, a_wakeup_of_ones_own_is_kept);
 	tcase_add_test(tests, it_is_started_and_stopped_once);
+	tcase_add_test(tests, an_enabled_attr_that_can_not_be_enabled_leaves_nothing_behind);
 	tcase_add_test(tests, an_enabled_attr_counts_at_once);
 	tcase_add_loop_test(tests, the_count_is_found_in_each_format, 0, 8);
 	tcase_add_loop_test(tests, what_can_not_be_sampled_is_refused, 0,
