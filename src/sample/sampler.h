@@ -69,7 +69,9 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 
 /* sampler_read.c: returns PS_ECLOST, with a sentence. */
 int ps__sampler_fail_closed(const struct ps_sampler *sampler);
-/* sampler_read.c: returns why the event's descriptor is hung up: a code, with a sentence. */
+/* sampler_read.c: true if the event is pinned and has lost its counter, so it counts no longer. */
+bool ps__sampler_lacks_counter(const struct ps_sampler *sampler);
+/* sampler_read.c: returns why no more records will come: a code, with a sentence. */
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 /* Refuses an attr whose records can't be read here, or whose event never happens. */
 int ps__sampler_check_fields(const struct ps_attr *attr);

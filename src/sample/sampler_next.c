@@ -105,8 +105,10 @@ static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ende
 	if (pollfd.revents &&
 	    (pollfd.revents & POLLNVAL || !ps__os_is_event_of(sampler->fd, sampler->id)))
 		return ps__sampler_fail_closed(sampler);
-	/* Newer kernels report POLLERR for an event that an exec has removed. */
-	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0;
+	/* Newer kernels report POLLERR for an event that an exec has removed, and POLLHUP for one
+	 * that has lost its counter. Older kernels report neither. */
+	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0 ||
+	             (!pollfd.revents && ps__sampler_lacks_counter(sampler));
 	return PS_OK;
 }
 

@@ -110,13 +110,18 @@ static int sampler_read_event(const struct ps_sampler *sampler, struct ps_sample
 	return PS_OK;
 }
 
-int ps__sampler_fail_ended(const struct ps_sampler *sampler)
+bool ps__sampler_lacks_counter(const struct ps_sampler *sampler)
 {
 	struct ps_sampler_count count;
 
 	/* A read of a pinned event without a counter returns no bytes. */
-	if (sampler->attr->event.attr.pinned &&
-	    sampler_read_event(sampler, &count, 1) == PS_ENOCNTR)
+	return sampler->attr->event.attr.pinned &&
+	       sampler_read_event(sampler, &count, 1) == PS_ENOCNTR;
+}
+
+int ps__sampler_fail_ended(const struct ps_sampler *sampler)
+{
+	if (ps__sampler_lacks_counter(sampler))
 		return PS_ENOCNTR;
 	return ps__fail(PS_ESYS,
 	                "'%s': the observed thread has ended, or an exec has removed the event: "

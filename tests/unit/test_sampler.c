@@ -291,6 +291,9 @@ START_TEST(a_pinned_event_without_a_counter_is_told)
 	check_ok(ps_sampler_start(sampler));
 	fake_set_error_state(INSTRUCTIONS, true);
 	check_fails(ps_sampler_read(sampler, &count), PS_ENOCNTR);
+	/* Also if the kernel doesn't report it to poll(2). */
+	check_fails(ps_sampler_wait(sampler, 500, &record), PS_ENOCNTR);
+	check_detail("pinned");
 	fake_hang_up(ps_sampler_fd(sampler), POLLERR);
 	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ENOCNTR);
 	check_detail("pinned");
