@@ -122,7 +122,7 @@ struct ps_session_stats {
  * Errors:
  *   PS_EINVAL - out is NULL; pid is negative, or a thread that isn't a process's first; a size is
  *       not that of a struct of this library; ring_bytes is too large; flags or shortage has a
- *       value that this version doesn't know
+ *       value that this version doesn't know; the topology was destroyed
  *   PS_ESYS - there is no such process, or /proc/PID/status can't be read; or no /proc of this
  *       PID namespace is mounted, so that its threads can't be listed
  *   PS_ECOUNT - no file descriptor is left

@@ -128,6 +128,9 @@ static int session_fill(struct ps_session *session, const struct ps_session_opti
 {
 	session->stop.ends[0] = session->stop.ends[1] = session->task.fd = -1;
 	session->fork_generation = ps__fork_generation();
+	/* The memory of the topology stays for ps_session_store and for the records' threads. */
+	if (options && options->root && !ps__topology_hold(options->root->topology))
+		return ps__fail(PS_EINVAL, "ps_session_create: the topology was destroyed");
 	if (options)
 		session->options = *options;
 	if (options && options->listener)
@@ -431,6 +434,8 @@ void ps_session_destroy(struct ps_session *session)
 	ps__os_free(session->polled);
 	ps__os_free(session->sums);
 	ps__session_leave_store(session);
+	if (session->options.root)
+		ps__topology_release(session->options.root->topology);
 	ps__os_free(session->scratch);
 	ps__os_free(session);
 }

@@ -171,6 +171,8 @@ int ps_session_store(struct ps_session *session, uint64_t *timestamp)
 	if (!session->options.root)
 		return ps__fail(PS_EINVAL,
 		                "ps_session_store: the session was made without a topology");
+	if (ps__topology_is_destroyed(session->options.root->topology))
+		return ps__fail(PS_EINVAL, "ps_session_store: the topology was destroyed");
 	if (!session->is_started)
 		return ps__fail(PS_ENOTRUN, "ps_session_store: the session was not started");
 	if (!session->stores && session->user_events)

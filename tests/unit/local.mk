@@ -158,6 +158,7 @@ unit_tests = \
 	tests/unit/test_session_faults \
 	tests/unit/test_session_hear \
 	tests/unit/test_session_start \
+	tests/unit/test_session_store \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \

@@ -64,47 +64,6 @@ START_TEST(a_sample_is_known_by_its_id_with_period_and_hardware_thread)
 }
 END_TEST
 
-static long long sampled(const struct ps_component *component, struct ps_value *value)
-{
-	check_ok(ps_component_total(component, "sampled page-faults", value));
-	ck_assert_int_eq(value->status, PS_STATUS_SCALED);
-	ck_assert_uint_eq(value->flags & ~(unsigned)PS_VALUE_MERGED, PS_VALUE_SAMPLED);
-	ck_assert_int_eq(value->attribution, PS_ATTRIBUTION_EXACT);
-	return value->value;
-}
-
-START_TEST(sums_are_readings_of_events_of_their_own)
-{
-	struct ps_session_options options = usual();
-	struct ps_session *session = started(&options);
-	struct ps_component *root = ps_topology_root(scene.topology);
-	const struct ps_thread *thread = ps_topology_thread(scene.topology, 2);
-	struct ps_value value, other;
-	uint64_t first = 0, second = 0;
-
-	check_fails(ps_session_store(session, &first), PS_ENOEVST);
-	put_sample(session, instance_of(session, 0)->id, 2);
-	put_sample(session, instance_of(session, 0)->id, 77);
-	check_ok(ps_session_poll(session, 0));
-	check_ok(ps_session_store(session, &first));
-	ck_assert_int_eq(sampled(root, &value), 10);
-	ck_assert_uint_eq(value.timestamp, first);
-	ck_assert_int_eq(sampled(ps_thread_component(thread), &value), 5);
-	/* No total of counts has them. */
-	check_fails(ps_component_total(root, "page-faults", &other), PS_ENOEVNT);
-	/* A reading holds all sums, and takes the place of the one before. */
-	put_sample(session, instance_of(session, 0)->id, 3);
-	check_ok(ps_session_poll(session, 0));
-	check_ok(ps_session_store(session, &second));
-	check_ok(ps_session_store(session, NULL));
-	ck_assert_uint_gt(second, first);
-	ck_assert_int_eq(sampled(root, &value), 15);
-	ps_session_destroy(session);
-	ck_assert_int_eq(sampled(root, &value), 15);
-	ck_assert_int_eq(sampled(ps_thread_component(thread), &value), 5);
-}
-END_TEST
-
 START_TEST(with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders)
 {
 	struct ps_session_options options = usual();
@@ -397,31 +356,6 @@ START_TEST(a_software_event_has_its_count_whatever_the_times_say)
 }
 END_TEST
 
-START_TEST(a_long_name_is_stored_whole)
-{
-	struct ps_session_options options = usual();
-	struct ps_attr *attr = new_attr("page-faults");
-	struct ps_session *session = NULL;
-	struct ps_value value;
-	char name[1000], stored[1100];
-
-	make_process();
-	memset(name, 'x', sizeof name);
-	name[sizeof name - 1] = '\0';
-	snprintf(stored, sizeof stored, "sampled %s", name);
-	ps__os_free(attr->event.name);
-	attr->event.name = ps__os_strdup(name);
-	check_ok(start_of(&session, &options, attr));
-	put_sample(session, instance_of(session, 0)->id, 2);
-	check_ok(ps_session_poll(session, 0));
-	check_ok(ps_session_store(session, NULL));
-	check_ok(ps_component_total(scene.root, stored, &value));
-	ck_assert_int_eq(value.value, 5);
-	ps_session_destroy(session);
-	ps_attr_destroy(attr);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("session");
@@ -430,7 +364,6 @@ int main(void)
 	tcase_add_test(tests, each_thread_and_cpu_has_each_event_and_each_cpu_one_ring);
 	tcase_add_test(tests, a_cpu_that_is_offline_is_opened_for_the_day_it_comes);
 	tcase_add_test(tests, a_sample_is_known_by_its_id_with_period_and_hardware_thread);
-	tcase_add_test(tests, sums_are_readings_of_events_of_their_own);
 	tcase_add_test(tests, with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders);
 	tcase_add_test(tests, wrong_arguments_are_named);
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
@@ -441,6 +374,5 @@ int main(void)
 	               an_event_without_a_counter_hides_neither_another_ones_count_nor_losses);
 	tcase_add_test(tests, an_event_that_waits_for_a_counter_has_no_count);
 	tcase_add_test(tests, a_software_event_has_its_count_whatever_the_times_say);
-	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
