@@ -122,7 +122,7 @@ PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *a
  *       descriptor
  *   PS_ESYS - a system call failed
  *
- * Any thread. Cost: one system call.
+ * Any thread. Cost: two system calls.
  */
 PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
 
@@ -138,7 +138,7 @@ PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
  *       descriptor
  *   PS_ESYS - a system call failed
  *
- * Any thread; async-signal-safe unless it fails. Cost: one system call; with enable_on_exec also a
+ * Any thread; async-signal-safe unless it fails. Cost: two system calls; with enable_on_exec also a
  * read.
  */
 PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
@@ -199,7 +199,7 @@ PS_PUBLIC int ps_sampler_fd(const struct ps_sampler *sampler);
  *
  * sampler - NULL gives 0
  *
- * Any thread. Cost: one system call.
+ * Any thread. Cost: two system calls.
  */
 PS_PUBLIC uint64_t ps_sampler_lost(const struct ps_sampler *sampler);
 
@@ -236,7 +236,7 @@ PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_coun
  * Errors; those of ps_sampler_read and:
  *   PS_EINVAL - count is not the number of events in the group
  *
- * Any thread. Cost: one system call.
+ * Any thread. Cost: two system calls.
  */
 PS_PUBLIC int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sampler_count *out,
                                     size_t count);
