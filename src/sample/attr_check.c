@@ -87,6 +87,11 @@ static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 		             "'%s': precise_ip has no effect: no PMU takes the samples "
 		             "of this event; the kernel accepts the field and ignores it",
 		             event));
+	if (words.attr.mmap2 && !words.attr.mmap && !words.attr.mmap_data)
+		return attr_refuse(refused, PS_ATTR_MMAP2,
+		                   ps__fail(PS_ECOMBO,
+		                            "'%s': mmap2 has no effect without mmap or mmap_data",
+		                            event));
 	int result = ps__attr_check_stack(attr);
 	if (result != PS_OK)
 		return attr_refuse(refused, PS_ATTR_SAMPLE_STACK_USER, result);

@@ -337,6 +337,7 @@ static const struct silent {
     {"page-faults", PS_ATTR_CLOCKID, 1, PS_ECOMBO, "use_clockid"},
     {"page-faults", PS_ATTR_COMM_EXEC, 1, PS_ECOMBO, "comm"},
     {"page-faults", PS_ATTR_BUILD_ID, 1, PS_ECOMBO, "mmap2"},
+    {"page-faults", PS_ATTR_MMAP2, 1, PS_ECOMBO, "without mmap or mmap_data"},
     {"page-faults", PS_ATTR_DEFER_CALLCHAIN, 1, PS_ECOMBO, "PERF_SAMPLE_CALLCHAIN"},
     {"context-switches", PS_ATTR_EXCLUDE_KERNEL, 1, PS_EINVAL_DOM, "never happens"},
     {"page-faults:u", PS_ATTR_EXCLUDE_USER, 1, PS_EINVAL_DOM, "never happens"},
@@ -352,6 +353,17 @@ START_TEST(a_field_that_is_ignored_in_silence_is_refused)
 	set(attr, silent[_i].field, silent[_i].value);
 	check_refused(attr, silent[_i].code, silent[_i].field);
 	check_detail(silent[_i].sentence);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
+START_TEST(mappings_of_data_have_the_longer_form_too)
+{
+	struct ps_attr *attr = new_attr("page-faults");
+
+	set(attr, PS_ATTR_MMAP2, 1);
+	set(attr, PS_ATTR_MMAP_DATA, 1);
+	check_ok(ps_attr_check(attr, NULL));
 	ps_attr_destroy(attr);
 }
 END_TEST
@@ -389,6 +401,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "check");
 
 	tcase_add_loop_test(tests, any_field_that_the_kernel_does_not_know_is_found, 0, 15);
+	tcase_add_test(tests, mappings_of_data_have_the_longer_form_too);
 	tcase_add_test(tests, an_attr_that_is_taken_is_opened_once_and_closed);
 	tcase_add_test(tests, the_bit_of_a_mask_is_named);
 	tcase_add_test(tests, a_field_that_needs_another_is_not_blamed_for_a_third);
