@@ -67,6 +67,7 @@ struct timeline_task {
 	struct timeline_wait longest;
 	int last_cpu;   /* -1: unknown */
 	uint64_t blind; /* number of slices whose counters are unknown */
+	bool is_cut;    /* the counters lack the begin or the end of a slice */
 };
 
 struct timeline_move {

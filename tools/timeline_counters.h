@@ -19,8 +19,10 @@ struct timeline_switched {
 	uint64_t time_ns;
 	uint64_t enabled_ns, running_ns;
 	uint64_t *values; /* of the group without its leader */
+	uint64_t from_ns; /* when the counters had been started */
 	/* Time up to which the counters are known; UINT64_MAX: to the end. A CPU that goes offline
-	 * loses its counters for good. */
+	 * loses its counters for good. On a machine with many CPUs the first ones are stopped long
+	 * before the end. */
 	uint64_t until_ns;
 	/* In the order of time. The group waited for the hardware, so switches have no samples; or
 	 * a sample is damaged. */
@@ -37,8 +39,8 @@ struct timeline_counters {
 	uint64_t *values; /* for all CPUs */
 	uint64_t enabled_ns, running_ns;
 	uint64_t stop_ns;
-	int refusal;     /* error of the last event that could not be opened */
-	bool has_gaps;   /* the counters of at least one CPU ended early, or have a gap */
+	int refusal;   /* error of the last event that could not be opened */
+	bool has_gaps; /* the counters of at least one CPU began late, ended early or have a gap */
 	int unknown_cpu; /* CPU of the first span with an unknown count; -1: none */
 };
 

@@ -19,9 +19,10 @@ int timeline_counters_start(struct timeline *timeline)
 		struct timeline_switched *cpu = &counters->cpus[i];
 		cpu->values = &counters->values[i * counters->count];
 		cpu->is_known = true;
-		cpu->time_ns = ps__os_now_ns();
 		if (cpu->sampler && ps_sampler_start(cpu->sampler) != PS_OK)
 			return tool_complain_detail();
+		cpu->time_ns = cpu->from_ns = ps__os_now_ns();
+		counters->has_gaps |= cpu->from_ns - timeline->begin_ns > SHORTEST_GAP_NS;
 	}
 	return 0;
 }
@@ -140,7 +141,8 @@ static bool has_stopped(const struct timeline_counters *counters,
 	return due_ns > SHORTEST_GAP_NS && enabled_ns - cpu->enabled_ns < due_ns / 2;
 }
 
-/* Reads the counts since the last sample. They belong to the task that is on the CPU now. */
+/* Reads the counts since the last sample. They belong to the task that was on the CPU when its
+ * counters were stopped. */
 static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 {
 	struct timeline_counters *counters = timeline->counters;
@@ -153,12 +155,16 @@ static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
 		counters->has_gaps = true;
 		return;
 	}
-	cpu->until_ns = UINT64_MAX;
+	uint64_t stop_ns = cpu->until_ns < timeline->end_ns ? cpu->until_ns : timeline->end_ns;
+	if (timeline->end_ns - stop_ns > SHORTEST_GAP_NS)
+		counters->has_gaps = true;
+	else
+		cpu->until_ns = UINT64_MAX;
 	note_times(timeline, cpu, UINT64_MAX, counts[0].enabled_ns, counts[0].running_ns);
 	for (size_t event = 0; event < counters->count; event++)
 		add_difference(
 		    timeline, cpu, event, counts[event + 1].value,
-		    (struct tool_slices_read){.time_ns = timeline->end_ns, .tid = TOOL_TID_ON_CPU});
+		    (struct tool_slices_read){.time_ns = stop_ns, .tid = TOOL_TID_ON_CPU});
 }
 
 /* Notes counters that weren't on the hardware all the time, or have damaged samples: their counts
@@ -190,8 +196,10 @@ void timeline_counters_stop(struct timeline *timeline)
 	if (!counters)
 		return;
 	counters->stop_ns = ps__os_now_ns();
-	for (size_t i = 0; i < counters->cpu_count; i++)
-		ps_sampler_stop(counters->cpus[i].sampler);
+	for (size_t i = 0; i < counters->cpu_count; i++) {
+		if (ps_sampler_stop(counters->cpus[i].sampler) == PS_OK)
+			counters->cpus[i].until_ns = ps__os_now_ns();
+	}
 }
 
 uint64_t timeline_counters_close(struct timeline *timeline)
@@ -245,7 +253,8 @@ static bool counters_know_span(const struct timeline *timeline, const struct too
 {
 	const struct timeline_switched *cpu = find_with_gaps(timeline, span);
 
-	return !cpu || (span->begin_ns < cpu->until_ns && !is_in_gap(cpu, span->begin_ns));
+	return !cpu || (span->end_ns > cpu->from_ns && span->begin_ns < cpu->until_ns &&
+	                !is_in_gap(cpu, span->begin_ns));
 }
 
 bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
@@ -266,11 +275,12 @@ enum timeline_known timeline_knows_sum(const struct timeline *timeline,
 	const struct timeline_sums *sums = &timeline->sums;
 	bool has_blind = event->is_counter && task->index < sums->task_count;
 	uint64_t blind = has_blind ? sums->tasks[task->index].blind : 0;
+	bool is_cut = has_blind && sums->tasks[task->index].is_cut;
 	bool lacks_samples = !event->is_counter && event->status == PS_STATUS_INCOMPLETE;
 
 	if (!event->is_counted || (blind && blind == task->slices))
 		return TIMELINE_NOT_KNOWN;
-	return blind || lacks_samples || is_lossy(task) ? TIMELINE_LEAST : TIMELINE_WHOLE;
+	return blind || is_cut || lacks_samples || is_lossy(task) ? TIMELINE_LEAST : TIMELINE_WHOLE;
 }
 
 bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *task)
@@ -286,13 +296,27 @@ bool timeline_is_whole(const struct timeline *timeline, const struct tool_task *
 	return !is_lossy(task);
 }
 
+/* True if the CPU's counters began after the span began, or ended before it ended. */
+static bool is_cut(const struct timeline_switched *cpu, const struct tool_span *span)
+{
+	return span->begin_ns + SHORTEST_GAP_NS < cpu->from_ns || span->end_ns <= cpu->from_ns ||
+	       span->begin_ns >= cpu->until_ns ||
+	       (span->end_ns > cpu->until_ns && span->end_ns - cpu->until_ns > SHORTEST_GAP_NS);
+}
+
 void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span)
 {
-	if (span->kind != TOOL_SPAN_ON || counters_know_span(timeline, span))
+	const struct timeline_switched *cpu = find_with_gaps(timeline, span);
+
+	if (span->kind != TOOL_SPAN_ON || !cpu)
 		return;
-	timeline->sums.tasks[span->task->index].blind++;
-	if (timeline_counters_unknown(timeline) >= 0 ||
-	    span->begin_ns < find_with_gaps(timeline, span)->until_ns)
+	struct timeline_task *task = &timeline->sums.tasks[span->task->index];
+	if (!counters_know_span(timeline, span))
+		task->blind++;
+	if (!is_cut(cpu, span))
+		return;
+	task->is_cut = true;
+	if (timeline_counters_unknown(timeline) >= 0)
 		return;
 	timeline->counters->unknown_cpu = span->cpu;
 	for (size_t i = 0; i < timeline->event_count; i++) {

@@ -36,10 +36,12 @@ static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
 		notes_add(timeline, text);
 	}
 	if (unknown_cpu >= 0) {
-		ps__buffer_add(text,
-		               "The counts of '%s' are lower bounds: CPU %d was offline for a part "
-		               "of the time, and what was counted there afterwards is not known.",
-		               timeline->events[i].name, unknown_cpu);
+		ps__buffer_add(
+		    text,
+		    "The counts of '%s' are lower bounds, or not known: CPU %d had no counters "
+		    "for a part of the time, because it was offline, or because it takes "
+		    "long here to start and stop the counters of all CPUs.",
+		    timeline->events[i].name, unknown_cpu);
 		notes_add(timeline, text);
 	}
 }

@@ -110,8 +110,8 @@ int timeline_record(struct timeline *timeline, bool *is_recorded)
 		return status;
 	timeline->command_pid = command ? launch.pid : 0;
 	enum tool_wakeup wakeup = read_rings(timeline);
-	timeline->end_ns = ps__os_now_ns();
 	timeline_counters_stop(timeline);
+	timeline->end_ns = ps__os_now_ns();
 	close_session(timeline);
 	*is_recorded = true;
 	return tool_watcher_status(&timeline->watcher, wakeup);

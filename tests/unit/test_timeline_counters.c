@@ -26,6 +26,7 @@ static void begin(void)
 	ck_assert_int_eq(timeline_counters_open(&timeline), 0);
 	ck_assert_int_eq(timeline_counters_start(&timeline), 0);
 	ck_assert(events[0].is_counted && events[0].is_counter);
+	timeline.counters->cpus[1].from_ns = 0;
 	timeline.counters->cpus[1].until_ns = UINT64_MAX;
 }
 

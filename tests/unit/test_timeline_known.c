@@ -66,7 +66,7 @@ static void record(uint64_t until_ns, bool has_fault, struct timeline_losses los
 
 	cpus[0].until_ns = UINT64_MAX;
 	cpus[1].until_ns = until_ns;
-	counters.has_gaps = until_ns != UINT64_MAX;
+	counters.has_gaps = until_ns != UINT64_MAX || cpus[0].from_ns;
 	counters.unknown_cpu = -1;
 	events[0].status = events[1].status = PS_STATUS_COUNTED;
 	events[0].is_counted = true;
@@ -171,6 +171,27 @@ START_TEST(a_cpu_that_goes_offline_is_known_until_then)
 }
 END_TEST
 
+/* The counters of CPU 0 are started in the slice of task 101, those of CPU 1 are stopped in that of
+ * task 102. */
+START_TEST(a_slice_that_is_counted_in_part_is_a_lower_bound)
+{
+	cpus[0].from_ns = 1015 * MS;
+	record_until(1035 * MS);
+	ck_assert_int_eq(events[1].status, PS_STATUS_INCOMPLETE);
+	check_text("101", "0", ">=5");
+	check_text("102", "0", ">=5");
+	check_text("103", "0", ">=5");
+	check_json("\"tid\": 101", "false", "5");
+	end();
+	cpus[0].from_ns = 1030 * MS;
+	record_until(UINT64_MAX);
+	check_text("101", "0", "?");
+	check_text("103", "0", "10");
+	end();
+	cpus[0].from_ns = 0;
+}
+END_TEST
+
 START_TEST(with_all_counters_all_is_known)
 {
 	record_until(UINT64_MAX);
@@ -262,6 +283,7 @@ int main(void)
 
 	tcase_add_test(tests, a_cpu_without_counters_leaves_no_zeros);
 	tcase_add_test(tests, a_cpu_that_goes_offline_is_known_until_then);
+	tcase_add_test(tests, a_slice_that_is_counted_in_part_is_a_lower_bound);
 	tcase_add_test(tests, with_all_counters_all_is_known);
 	tcase_add_test(tests, an_event_without_its_samples_is_not_known);
 	tcase_add_test(tests, an_event_that_lacks_samples_is_a_lower_bound);
