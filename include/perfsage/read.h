@@ -85,6 +85,8 @@ extern "C" {
  *   PS_ECOUNT - there are not enough file descriptors; ps_error_detail() gives the need and the
  *       limit
  *   PS_ENOCNTR - every counter of the hardware is taken
+ *   PS_ECNFLCT - another set or program has attached the eBPF program of an event
+ *       (ps_eventset_set_bpf)
  *   PS_PARTIAL - the set counts, but the attached process created threads in
  *       each of eight attempts to open the events: some of these threads can be
  *       counted twice or not at all

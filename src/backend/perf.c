@@ -26,6 +26,8 @@ static int perf_open(struct ps__backend *backend, struct ps__event *events, size
 	perf->events = events;
 	perf->event_count = count;
 	perf->target = target;
+	for (size_t event = 0; event < count; event++)
+		events[event].control.is_attached = false;
 	int result = ps__perf_open_instances(perf);
 	if (result == PS_OK && perf->instances[0].direct_fd >= 0 &&
 	    perf->base.read_path == PS_READ_PATH_USER)

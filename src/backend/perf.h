@@ -165,8 +165,9 @@ struct ps__perf {
 int ps__perf_ask_attr_size(void);
 /* Returns the same for the sentence about E2BIG. If the kernel doesn't tell: perfsage's size. */
 uint32_t ps__perf_kernel_attr_size(void);
-/* perf_event_open with close-on-exec; the descriptor or -errno. */
-int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
+/* perf_event_open with close-on-exec; the descriptor or -errno. Notes in event->control whether it
+ * has attached the program. */
+int ps__perf_open_event(struct ps__event *event, struct ps__place place, int group_fd);
 
 /* Does the same. If counting in the kernel isn't permitted, and the event's name doesn't set the
  * domain, limits the event to user space. -errno on failure. */

@@ -12,8 +12,10 @@
 static int try_control(const struct ps__event *event)
 {
 	struct ps__event tried = *event;
-	int fd = ps__perf_open_settled(&tried, (struct ps__place){.pid = 0, .cpu = -1}, -1);
 
+	/* A program that another descriptor has attached is one that the event takes. */
+	tried.control.is_attached = true;
+	int fd = ps__perf_open_settled(&tried, (struct ps__place){.pid = 0, .cpu = -1}, -1);
 	if (fd < 0)
 		return fd;
 	ps__os.close(fd);

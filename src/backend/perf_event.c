@@ -80,19 +80,23 @@ static void event_specialise(struct ps__event *event, struct ps__place place)
 	}
 }
 
-/* Attaches the event's program. The kernel takes a program once for all events of a tracepoint:
- * EEXIST means that the kernel has the program already. */
-static int attach_bpf(int fd, const struct ps__event_control *control)
+/* Attaches the event's program. The kernel takes a program once for all events of a tracepoint, and
+ * detaches it with the descriptor that took it. EEXIST means that a descriptor has the program
+ * already. If that is another set's, the program could end before this set does. */
+static int attach_bpf(int fd, struct ps__event_control *control)
 {
-	if (!control->has_bpf ||
-	    ps__os.ioctl(fd, PERF_EVENT_IOC_SET_BPF, (unsigned long)control->bpf_fd) == 0)
+	if (!control->has_bpf)
 		return 0;
-	return errno == EEXIST ? 0 : -errno;
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_SET_BPF, (unsigned long)control->bpf_fd) == 0)
+		control->is_attached = true;
+	else if (errno != EEXIST || !control->is_attached)
+		return -errno;
+	return 0;
 }
 
-static int control_event(int fd, const struct ps__event *event)
+static int control_event(int fd, struct ps__event *event)
 {
-	const struct ps__event_control *control = &event->control;
+	struct ps__event_control *control = &event->control;
 
 	if (control->filter &&
 	    ps__os.ioctl(fd, PERF_EVENT_IOC_SET_FILTER, (unsigned long)control->filter) < 0)
@@ -122,7 +126,7 @@ static void set_up_member(struct perf_event_attr *attr, struct ps__place place, 
 		ps__perf_watch_execs(attr);
 }
 
-int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
+int ps__perf_open_event(struct ps__event *event, struct ps__place place, int group_fd)
 {
 	struct ps__event special = *event;
 
@@ -170,6 +174,7 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	 * missing. For a sampler's event, any of its fields may be the reason. */
 	if (limited_fd < 0)
 		return limited_fd == -EINVAL && !place.as_asked ? -EACCES : limited_fd;
+	event->control.is_attached = limited.control.is_attached;
 	event->attr = limited.attr;
 	event->user_only = place.as_asked || !ps__event_is_clock(&limited.attr);
 	return limited_fd;

@@ -275,6 +275,21 @@ static int explain_no_device(const struct ps__event *event, struct ps__target ta
 	                target.cpu, strerror(error));
 }
 
+static int explain_bpf(const struct ps__event *event, int error)
+{
+	if (error == EBADF)
+		return ps__fail(
+		    PS_ESYS,
+		    "'%s': descriptor %d of its eBPF program is closed: keep it open, or "
+		    "set the program anew (ps_eventset_set_bpf)",
+		    event->name, event->control.bpf_fd);
+	return ps__fail(PS_ECNFLCT,
+	                "'%s': another set or program has attached the eBPF program of descriptor "
+	                "%d, and would detach it when it closes: load the program once more for "
+	                "this set",
+	                event->name, event->control.bpf_fd);
+}
+
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error,
                      size_t needed)
 {
@@ -289,11 +304,9 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	case EPERM:
 		return explain_denied(event, target, error);
 	case EBADF:
+	case EEXIST:
 		if (event->control.has_bpf)
-			return ps__fail(PS_ESYS,
-			                "'%s': descriptor %d of its eBPF program is closed: keep "
-			                "it open, or set the program anew (ps_eventset_set_bpf)",
-			                event->name, event->control.bpf_fd);
+			return explain_bpf(event, error);
 		break;
 	case ENOSYS:
 		return explain_no_call(event);

@@ -44,8 +44,9 @@ struct ps__event_control {
 	uint32_t unit; /* for TOGETHER and WEAK: events with the same number belong together */
 	bool is_paused;
 	bool has_bpf;
-	int bpf_fd;   /* owned by the user */
-	char *filter; /* for a tracepoint; owned; NULL: none */
+	bool is_attached; /* a descriptor of the set has attached the program since the opening */
+	int bpf_fd;       /* owned by the user */
+	char *filter;     /* for a tracepoint; owned; NULL: none */
 };
 
 struct ps__event {

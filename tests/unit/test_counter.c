@@ -177,6 +177,27 @@ START_TEST(a_program_is_attached_while_counters_are_open)
 }
 END_TEST
 
+/* The program would end with the first set, and the second would count unfiltered. */
+START_TEST(a_program_is_of_one_set)
+{
+	struct ps_eventset *one = scene_set(TRACEPOINT, NULL), *two = scene_set(TRACEPOINT, NULL);
+
+	check_ok(ps_eventset_set_bpf(one, 0, FAKE_BPF_PROGRAM));
+	check_ok(ps_start(one));
+	check_ok(ps_eventset_set_bpf(two, 0, FAKE_BPF_PROGRAM));
+	check_fails(ps_start(two), PS_ECNFLCT);
+	check_detail("load the program once more");
+	ck_assert_int_eq(fake_bpf_count(), 1);
+	ps_eventset_destroy(one);
+	check_ok(ps_start(two));
+	ck_assert_int_eq(fake_bpf_count(), 1);
+	check_ok(ps_stop(two, scene.root, NULL, NULL));
+	check_ok(ps_eventset_set_bpf(two, 0, FAKE_BPF_PROGRAM));
+	check_ok(ps_start(two));
+	ps_eventset_destroy(two);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("counter");
@@ -187,6 +208,7 @@ int main(void)
 	tcase_add_test(tests, every_counter_of_a_tracepoint_has_its_filter);
 	tcase_add_test(tests, a_filter_that_the_kernel_does_not_understand_is_refused);
 	tcase_add_test(tests, a_program_is_attached_while_counters_are_open);
+	tcase_add_test(tests, a_program_is_of_one_set);
 	tests = scene_case_instances(suite, "instances");
 	tcase_add_test(tests, each_counter_is_told_once_with_its_place);
 	tests = scene_case_last_cpu(suite, "last cpu");
