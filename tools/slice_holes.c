@@ -90,3 +90,13 @@ const struct tool_hole *tool_hole_add(struct tool_slices *slices,
 		hole->latest_ns = hole[-1].latest_ns;
 	return hole;
 }
+
+size_t tool_slices_hole_count(const struct tool_slices *slices)
+{
+	return slices->hole_count;
+}
+
+const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_t index)
+{
+	return &slices->holes[index];
+}

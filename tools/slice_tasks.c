@@ -79,3 +79,28 @@ struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32
 	*tasks_find_place(slices, slices->places, slices->place_room, tid) = ++slices->task_count;
 	return task;
 }
+
+bool tool_task_is_foreign(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	if (record->kind != TOOL_RECORD_COUNT || slices->hole_count ||
+	    tool_task_find(slices, record->tid))
+		return false;
+	if (record->event < slices->events)
+		slices->foreign[record->event] += record->extra;
+	return true;
+}
+
+uint64_t tool_slices_foreign(const struct tool_slices *slices, size_t event)
+{
+	return slices->foreign[event];
+}
+
+size_t tool_slices_task_count(const struct tool_slices *slices)
+{
+	return slices->task_count;
+}
+
+const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index)
+{
+	return &slices->tasks[index];
+}

@@ -18,6 +18,7 @@ struct tool_slices {
 	size_t *on; /* for each CPU: 1 + index of the task on it; 0: unknown or none */
 	size_t on_room;
 	size_t events;
+	uint64_t *foreign; /* for each event: its samples of tasks that aren't observed */
 	const struct tool_slices_play *play;
 	uint64_t begin_ns, end_ns;
 	bool has_begun;
@@ -31,6 +32,12 @@ struct tool_task *tool_task_find(const struct tool_slices *slices, uint32_t tid)
 /* Adds a task. NULL if memory runs out; slices->result is then set. */
 struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32_t tid,
                                 uint64_t begin_ns);
+
+/* True if the record is a sample of a task that isn't observed; then adds it to `foreign`. A
+ * wake-up is also counted for the task that is woken. If the kernel writes a sample of that, the
+ * sample names the task that wakes. After a hole any task may be an observed one whose creation was
+ * lost. */
+bool tool_task_is_foreign(struct tool_slices *slices, const struct tool_slice_record *record);
 
 /* slice_holes.c: adds a hole. NULL if memory runs out, as above. */
 const struct tool_hole *tool_hole_add(struct tool_slices *slices,

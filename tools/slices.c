@@ -13,6 +13,11 @@ int tool_slices_create(struct tool_slices **out, size_t events)
 	if (!slices)
 		return ps__fail_memory("the slices");
 	slices->events = events;
+	slices->foreign = ps__os_calloc(events + 1, sizeof *slices->foreign);
+	if (!slices->foreign) {
+		ps__os_free(slices);
+		return ps__fail_memory("the slices");
+	}
 	*out = slices;
 	return PS_OK;
 }
@@ -28,6 +33,7 @@ void tool_slices_destroy(struct tool_slices *slices)
 	ps__os_free(slices->places);
 	ps__os_free(slices->holes);
 	ps__os_free(slices->on);
+	ps__os_free(slices->foreign);
 	ps__os_free(slices);
 }
 
@@ -264,9 +270,9 @@ static void play_ran(struct tool_slices *slices, const struct tool_slice_record 
 /* Plays a record that the task itself caused, on the CPU where it was. */
 static void play_own(struct tool_slices *slices, const struct tool_slice_record *record)
 {
-	struct tool_task *task = slices_find(slices, record);
+	struct tool_task *task;
 
-	if (!task)
+	if (tool_task_is_foreign(slices, record) || !(task = slices_find(slices, record)))
 		return;
 	switch (record->kind) {
 	case TOOL_RECORD_IN:
@@ -416,26 +422,6 @@ int tool_slices_play(struct tool_slices *slices, const struct tool_slices_play *
 		return ps__fail(PS_ENOTRUN, "process %d executed no program in this time",
 		                (int)play->exec_pid);
 	return slices->result;
-}
-
-size_t tool_slices_task_count(const struct tool_slices *slices)
-{
-	return slices->task_count;
-}
-
-const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index)
-{
-	return &slices->tasks[index];
-}
-
-size_t tool_slices_hole_count(const struct tool_slices *slices)
-{
-	return slices->hole_count;
-}
-
-const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_t index)
-{
-	return &slices->holes[index];
 }
 
 uint64_t tool_slices_begin_ns(const struct tool_slices *slices)

@@ -159,6 +159,8 @@ void tool_slices_note_ran(struct tool_slices *slices, uint32_t tid, int cpu, uin
  * returned. */
 int tool_slices_play(struct tool_slices *slices, const struct tool_slices_play *play);
 
+/* Valid after playing: the sum of the event's samples that name a task which isn't observed. */
+uint64_t tool_slices_foreign(const struct tool_slices *slices, size_t event);
 /* Valid after playing. Tasks are in the order in which they were met. */
 size_t tool_slices_task_count(const struct tool_slices *slices);
 const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index);

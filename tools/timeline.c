@@ -219,6 +219,7 @@ static int timeline_show(struct timeline *timeline)
 	tool_slices_complain_full(timeline->slices);
 	if (timeline_play(timeline) < 0)
 		return -1;
+	timeline_events_note_foreign(timeline);
 	timeline_sums_close(&timeline->sums);
 	if (timeline->options.is_json) {
 		timeline_notes_complain(timeline);

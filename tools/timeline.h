@@ -102,7 +102,8 @@ struct timeline_losses {
 	uint64_t records;    /* number of records that didn't fit into the rings */
 	uint64_t unassigned; /* number of samples that can't be assigned to one of the events */
 	uint64_t damaged;    /* number of records that can't be decoded */
-	uint64_t unwritten;  /* number of occurrences of sampled events without a record */
+	uint64_t unwritten;  /* number of occurrences of sampled events that no record gives to an
+	                      * observed task */
 	size_t missed;       /* number of tasks that may not be observed */
 };
 
@@ -142,6 +143,8 @@ int timeline_events_note_user(struct timeline *timeline);
 void timeline_events_read_totals(struct timeline *timeline);
 /* Called after that, when the losses are known: notes which counts are lower bounds or unknown. */
 void timeline_events_note_losses(struct timeline *timeline);
+/* Called after the play: counts that lack samples of foreign tasks are lower bounds. */
+void timeline_events_note_foreign(struct timeline *timeline);
 void timeline_events_clear(struct timeline *timeline);
 
 /* timeline_counters.c. timeline_counters_open opens the events that have a `counter`, and complains

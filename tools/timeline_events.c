@@ -197,6 +197,19 @@ void timeline_events_note_losses(struct timeline *timeline)
 	}
 }
 
+void timeline_events_note_foreign(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		struct timeline_event *event = &timeline->events[i];
+		bool is_sampled = event->is_counted && !event->is_counter;
+		uint64_t foreign =
+		    is_sampled ? tool_slices_foreign(timeline->slices, event->index) : 0;
+		if (foreign)
+			event->status = PS_STATUS_INCOMPLETE;
+		timeline->losses.unwritten += foreign;
+	}
+}
+
 void timeline_events_clear(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->event_count; i++)

@@ -72,10 +72,10 @@ static void say_unwritten(const struct timeline_losses *losses, struct ps__buffe
 	if (losses->unwritten)
 		ps__buffer_add(
 		    out,
-		    "%" PRIu64 " occurrence%s of events %s left out: the kernel counted "
-		    "%s and wrote no record, as it does for a task that is woken. Counts "
-		    "of these events are lower bounds, or not known. perfsage stat has "
-		    "the sums.",
+		    "%" PRIu64 " occurrence%s of events %s left out: the kernel counted %s, and no "
+		    "record names the task, as if a task is woken. Counts of these events are "
+		    "lower "
+		    "bounds, or not known. perfsage stat has the sums.",
 		    losses->unwritten, losses->unwritten == 1 ? "" : "s",
 		    losses->unwritten == 1 ? "is" : "are", losses->unwritten == 1 ? "it" : "them");
 }

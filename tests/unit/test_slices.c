@@ -98,6 +98,20 @@ START_TEST(events_belong_to_the_slice_in_which_they_happen)
 }
 END_TEST
 
+/* The sample of a wake-up names the task that wakes, which may be any. */
+START_TEST(a_sample_makes_no_task)
+{
+	executes(100, 10, 0, "command");
+	counts(150, 77, 1, 0);
+	counts(160, 10, 0, 0);
+	exits(200, 10, 0);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen), "10 on0+1 100-200.; ");
+	ck_assert_uint_eq(tool_slices_task_count(slices), 1);
+	ck_assert_uint_eq(tool_slices_foreign(slices, 0), 1);
+}
+END_TEST
+
 START_TEST(a_number_that_is_given_again_is_another_task)
 {
 	executes(100, 10, 0, "prog");
@@ -418,6 +432,7 @@ int main(void)
 	tcase_add_test(tests, a_thread_that_was_there_has_its_first_count);
 	tcase_add_test(tests, one_that_was_never_switched_has_the_last_count);
 	tcase_add_test(tests, lost_switches_of_a_cpu_are_a_hole);
+	tcase_add_test(tests, a_sample_makes_no_task);
 	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
 	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
 	tcase_add_test(tests, a_program_whose_code_is_never_mapped_is_hidden);

@@ -48,11 +48,13 @@ static void run_task(uint32_t tid, uint32_t cpu, uint64_t at_ms)
 	hear(listener.switched, record);
 }
 
-/* Task 101 has a page fault. */
+static uint32_t fault_tid = 101;
+
+/* Task 101 has a page fault, or another one. */
 static void fault(void)
 {
 	const struct ps_listener listener = tool_slices_listener(timeline.slices);
-	const struct ps_record record = {.pid = 100, .tid = 101, .cpu = 0, .time = 1015 * MS};
+	const struct ps_record record = {.pid = 100, .tid = fault_tid, .cpu = 0, .time = 1015 * MS};
 	const struct ps_session_record heard = {.record = &record, .event = 0, .period = 1};
 
 	listener.sample(listener.context, &heard);
@@ -86,6 +88,7 @@ static void record(uint64_t until_ns, bool has_fault, struct timeline_losses los
 		fault();
 	timeline_events_note_losses(&timeline);
 	check_ok(tool_slices_play(timeline.slices, &play));
+	timeline_events_note_foreign(&timeline);
 	timeline_sums_close(&timeline.sums);
 }
 
@@ -168,6 +171,20 @@ START_TEST(a_cpu_that_goes_offline_is_known_until_then)
 	check_json("\"tid\": 102", "true", "5");
 	check_json("\"tid\": 103", "false", "5");
 	end();
+}
+END_TEST
+
+/* A sample that names a task which isn't observed. */
+START_TEST(what_is_of_no_observed_task_makes_lower_bounds)
+{
+	fault_tid = 77;
+	record(UINT64_MAX, true, (struct timeline_losses){.records = 0});
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	check_text("101", ">=0", "5");
+	check_says("\n1 occurrence of events is left out: ");
+	check_json_of("\"tid\": 101", "false", "0", "5");
+	end();
+	fault_tid = 101;
 }
 END_TEST
 
@@ -283,6 +300,7 @@ int main(void)
 
 	tcase_add_test(tests, a_cpu_without_counters_leaves_no_zeros);
 	tcase_add_test(tests, a_cpu_that_goes_offline_is_known_until_then);
+	tcase_add_test(tests, what_is_of_no_observed_task_makes_lower_bounds);
 	tcase_add_test(tests, a_slice_that_is_counted_in_part_is_a_lower_bound);
 	tcase_add_test(tests, with_all_counters_all_is_known);
 	tcase_add_test(tests, an_event_without_its_samples_is_not_known);
