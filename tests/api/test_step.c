@@ -23,7 +23,7 @@
 #define MOST_STEPS 20000
 #define REHEARSALS 12
 /* Each one takes a minute: PS_TEST_STRIDE=1. */
-#define STRIDE ps_test_size(13, 61)
+#define STRIDE ps_test_size(29, 61)
 /* So many calls in full after each jump; and the storage that it takes. */
 #define ROWS 60000
 
@@ -226,6 +226,7 @@ STEP_TEST(a_new_reading_on_the_slow_path, .call = ps_read, .is_new = true, .is_s
 #define ADD(name, modes)                                    \
 	do {                                                \
 		TCase *tests = here_case(suite, #name);     \
+		tcase_set_timeout(tests, STEP_LONGEST_S);   \
 		tcase_add_loop_test(tests, name, 0, modes); \
 	} while (0)
 

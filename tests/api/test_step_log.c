@@ -307,7 +307,7 @@ END_TEST
 static void add_all(TCase *tests)
 {
 	tcase_add_checked_fixture(tests, log_setup, log_teardown);
-	tcase_set_timeout(tests, 120);
+	tcase_set_timeout(tests, STEP_LONGEST_S);
 	tcase_add_test(tests, a_jump_out_of_a_write_that_fails_leaves_one_number_of_lost_records);
 	tcase_add_test(tests, a_stream_that_ends_after_a_jump_tells_how_many_records_it_has);
 	tcase_add_loop_test(tests, a_jump_at_any_instruction_leaves_a_log_whole, 0,

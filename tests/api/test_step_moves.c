@@ -23,7 +23,7 @@
 #define REHEARSALS 12
 #define MOST_TRIES 5
 /* Each one takes minutes: PS_TEST_STRIDE=1. */
-#define STRIDE ps_test_size(29, 97)
+#define STRIDE ps_test_size(53, 97)
 /* A trial's pages: before the call, within it, and behind it; and those of the preparation. */
 #define PAGES 5
 
@@ -233,12 +233,14 @@ END_TEST
 
 static void add(TCase *tests)
 {
+	tcase_set_timeout(tests, STEP_LONGEST_S);
 	tcase_add_loop_test(tests, a_switch_leaves_no_doubt_of_the_cpu, 0, 2);
 	tcase_add_loop_test(tests, a_move_leaves_no_count_on_the_wrong_cpu, 0, 2);
 }
 
 static void add_with_records(TCase *tests)
 {
+	tcase_set_timeout(tests, STEP_LONGEST_S);
 	tcase_add_loop_test(tests, a_switch_leaves_no_doubt_of_the_cpu, 1, 2);
 	tcase_add_loop_test(tests, a_move_leaves_no_count_on_the_wrong_cpu, 1, 2);
 }

@@ -169,6 +169,7 @@ END_TEST
 static void add(TCase *tests)
 {
 	tcase_add_checked_fixture(tests, here_setup, here_teardown);
+	tcase_set_timeout(tests, STEP_LONGEST_S);
 	tcase_add_loop_test(
 	    tests, a_move_at_a_boundary_leaves_each_count_in_its_region_and_on_its_cpu, 0, 2);
 }

@@ -12,6 +12,9 @@
 #define STEP_IS_POSSIBLE 1
 
 #define STEP_TRAP_FLAG 0x100
+/* Each instruction is a signal: a busy, emulated machine takes minutes for what takes another
+ * seconds. */
+#define STEP_LONGEST_S 900
 
 /* Pushes below the red zone. */
 #define STEP_WITH_FLAGS(change)                                    \
