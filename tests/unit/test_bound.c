@@ -135,14 +135,14 @@ START_TEST(a_move_is_shared_out_by_the_time_since_the_counts_were_last_assigned)
 
 	take(set);
 	if (_i != STORE) {
-		pass(900000 * US);
+		scene_pass(900000 * US);
 		call_at_home(set, (enum call)_i);
 	}
-	pass(600 * US);
+	scene_pass(600 * US);
 	if (_i == STORE)
 		call_at_home(set, STORE);
 	fake_set_cpu(2);
-	pass(200 * US);
+	scene_pass(200 * US);
 	count(800);
 	timestamp = take(set);
 	check_part(0, timestamp, 600, PS_ATTRIBUTION_MIXED);
