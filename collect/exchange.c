@@ -19,7 +19,8 @@ static void exchange_write_body(const struct collect_report *report, FILE *strea
 {
 	const struct collect_source *source = report->source;
 
-	fprintf(stream, "process %d %" PRIu64, (int)source->process, report->reported.reports);
+	fprintf(stream, "process %d %" PRIu64 " %" PRIu64, (int)source->process, report->began_ns,
+	        report->reported.reports);
 	ps__words_write_string(stream, source->command);
 	ps__words_write_string(stream, source->host);
 	ps__words_write_string(stream, source->rank ? source->rank : "");
@@ -125,6 +126,7 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	collect_source_clear(&sum->source);
 	ps__words_expect(words, "process");
 	sum->source.process = (pid_t)ps__words_read_signed(words);
+	sum->report.began_ns = ps__words_read_unsigned(words);
 	/* A process's later reports follow its first one, and don't count as another process. */
 	bool is_later = ps__words_read_unsigned(words) > 0;
 	sum->source.processes = processes && is_later ? processes : processes + 1;

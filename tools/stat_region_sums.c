@@ -20,6 +20,9 @@
 struct sums_report {
 	struct ps__words words;
 	long long run;
+	pid_t process;
+	uint64_t began_ns; /* tells apart the programs of a process */
+	bool is_flushed;   /* true for an interim report */
 };
 
 struct sums {
@@ -140,16 +143,32 @@ static int sums_show_all(struct sums *sums, const char *target)
 	return result;
 }
 
-/* Checks that a report is valid, by adding it to an empty table. Complains if not. */
-static int sums_try(struct sums *sums, struct ps__words words, bool *is_good)
+/* True for the interim report of a program that has left its last report, too, but could not remove
+ * the interim one. The last reports come first. */
+static bool sums_have(const struct sums *sums, const struct sums_report *report)
+{
+	for (size_t index = 0; report->is_flushed && index < sums->count; index++) {
+		if (sums->list[index].process == report->process &&
+		    sums->list[index].began_ns == report->began_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Checks that a report is valid, by adding it to an empty table. Complains if not. Sets the
+ * report's other members. */
+static int sums_try(struct sums *sums, struct sums_report *report, bool *is_good)
 {
 	struct sums_paths made;
 	int result = sums_create_paths(&made, sums->regions);
 
 	if (result != PS_OK)
 		return result;
-	result = collect_sum_add(&made.sum, words);
+	result = collect_sum_add(&made.sum, report->words);
 	*is_good = result == PS_OK;
+	report->process = made.sum.source.process;
+	report->began_ns = made.sum.report.began_ns;
+	report->is_flushed = made.sum.report.is_flushed;
 	if (result == PS_EINVAL)
 		tool_complain("the report of process %d is left out: %s",
 		              (int)made.sum.source.process, ps_error_detail());
@@ -173,8 +192,8 @@ static int sums_find(struct sums *sums)
 		struct sums_report report = {.run = run->number};
 		while (run->length && collect_exchange_next(&text, &report.words)) {
 			bool is_good;
-			int result = sums_try(sums, report.words, &is_good);
-			if (result == PS_OK && is_good)
+			int result = sums_try(sums, &report, &is_good);
+			if (result == PS_OK && is_good && !sums_have(sums, &report))
 				result = sums_add(sums, &report);
 			if (result != PS_OK)
 				return result;

@@ -83,8 +83,10 @@ static int reports_add_file(const char *path, struct stat_region_run *run, size_
 	return error;
 }
 
-static int reports_read(const struct stat_regions *regions, struct dirent *const *parts, int count,
-                        struct stat_region_run *run)
+/* Reads all files. Sets *lacks_parts if parts are gone: their processes have written their last
+ * reports meanwhile, and have removed them. Returns 0 or an errno. */
+static int reports_read_files(const struct stat_regions *regions, struct dirent *const *parts,
+                              int count, struct stat_region_run *run, bool *lacks_parts)
 {
 	size_t room = 0;
 	int error = reports_add_file(regions->reports, run, &room);
@@ -94,6 +96,24 @@ static int reports_read(const struct stat_regions *regions, struct dirent *const
 		ps__buffer_add(&path, "%s/%s", regions->folder, parts[part]->d_name);
 		error = path.failed ? ENOMEM : reports_add_file(ps__buffer_text(&path), run, &room);
 		ps__buffer_clear(&path);
+		if (error == ENOENT) {
+			*lacks_parts = true;
+			error = 0;
+		}
+	}
+	return error;
+}
+
+static int reports_read(const struct stat_regions *regions, struct dirent *const *parts, int count,
+                        struct stat_region_run *run)
+{
+	bool lacks_parts = false;
+	int error = reports_read_files(regions, parts, count, run, &lacks_parts);
+
+	if (!error && lacks_parts) {
+		ps__os_free(run->text);
+		*run = (struct stat_region_run){.number = run->number};
+		error = reports_read_files(regions, parts, count, run, &lacks_parts);
 	}
 	if (!error)
 		return 0;
@@ -119,7 +139,8 @@ static void reports_add_heard(struct stat_heard *heard, const struct reports_num
 }
 
 /* Adds the numbers of a program that left a part. The journal has lines "flushed PID.BEGAN VISITS
- * NANOSECONDS EARLIER" of this program; the last one is valid. */
+ * NANOSECONDS EARLIER" of this program; the last one is valid. A program with a line "heard" has
+ * left its last report, too: its numbers are added already. */
 static void reports_hear_part(FILE *journal, const struct reports_program *program,
                               struct stat_heard *heard)
 {
@@ -129,6 +150,9 @@ static void reports_hear_part(FILE *journal, const struct reports_program *progr
 
 	rewind(journal);
 	while (fgets(line, sizeof line, journal)) {
+		if (sscanf(line, "heard %ld.%llu", &of.pid, &of.began_ns) == 2 &&
+		    of.pid == program->pid && of.began_ns == program->began_ns)
+			return;
 		if (sscanf(line, "flushed %ld.%llu %llu %llu %llu", &of.pid, &of.began_ns,
 		           &numbers.visits, &numbers.cpu_ns, &numbers.earlier) == 5 &&
 		    of.pid == program->pid && of.began_ns == program->began_ns)

@@ -37,14 +37,17 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* Is there a file of the pattern? Takes it away if it is asked to. */
-static bool has_file(const char *pattern, bool unlinks)
+/* Is there a file of the pattern? Gives it the name with ".kept" at its end if it is asked to. */
+static bool has_file(const char *pattern, bool renames)
 {
 	glob_t found;
 	bool is_there = glob(pattern, 0, NULL, &found) == 0;
 
-	if (is_there && unlinks)
-		unlink(found.gl_pathv[0]);
+	if (is_there && renames) {
+		char kept[4096];
+		snprintf(kept, sizeof kept, "%s.kept", found.gl_pathv[0]);
+		rename(found.gl_pathv[0], kept);
+	}
 	globfree(&found);
 	return is_there;
 }
