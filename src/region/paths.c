@@ -220,9 +220,9 @@ static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
 		out->times[time] = atomic_load_explicit(&visits->times[time], memory_order_acquire);
 }
 
-/* A jump out of a boundary, against the rules, can leave the sequence odd: after this number of
- * turns the node is read as it is. */
-#define MOST_TURNS 100000
+/* A jump out of a boundary leaves the sequence odd until the thread's next call, which can be late:
+ * after this number of turns the node is read as it is. The caller holds the profile's lock. */
+#define MOST_TURNS 1000
 
 static uint64_t paths_read_begin(const struct ps__node *node)
 {

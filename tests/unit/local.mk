@@ -108,6 +108,7 @@ unit_tests = \
 	tests/unit/test_region \
 	tests/unit/test_region_doubt \
 	tests/unit/test_region_gone \
+	tests/unit/test_region_left \
 	tests/unit/test_sampled_rates \
 	tests/unit/test_sampled_times \
 	tests/unit/test_sampling \
