@@ -271,6 +271,7 @@ void ps__member_recover(struct ps__member *member)
 		if (atomic_load_explicit(&node->sequence, memory_order_relaxed) & 1)
 			ps__node_end(node);
 	}
+	ps__slow_recover(member);
 	if (!member->is_changing)
 		return;
 	member->is_changing = false;

@@ -9,29 +9,47 @@
 #include "region/paths.h"
 #include "region/profile.h"
 
-/* A watched visit that is open. */
+/* A watched visit. A thread's watches are a list that only grows, so a jump can't lose one: the
+ * first of them, up to member->watches.open, are those of the open visits. */
 struct ps__watch {
-	/* The watched visit around this one; the next element if this one is idle */
-	struct ps__watch *outer;
+	struct ps__watch *outer; /* the watched visit around this one */
+	struct ps__watch *inner; /* the next element */
 	const struct ps__slow *slow;
 	size_t depth;         /* depth of its level, from 1 on */
 	bool is_lost;         /* its counts aren't known */
 	struct ps__node node; /* has its counts */
 };
 
-static struct ps__watch *slow_make_watch(struct ps__member *member)
+/* Clears the counts of an earlier visit. A cell whose time is 0 has none. */
+static void slow_clear(struct ps__watch *watch)
 {
-	/* Puts a new watch into the idle list first. Otherwise it would be lost if a jump came as
-	 * soon as signals are released. */
-	if (!member->watches.idle) {
-		struct ps__held held;
-		ps__signals_hold(&held);
-		member->watches.idle = ps__os_calloc(1, sizeof *member->watches.idle);
-		ps__signals_release(&held);
+	struct ps__node_cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
+
+	for (; cell; cell = cell->next) {
+		size_t width = ps__recording_width(cell->history->recording);
+		for (size_t word = 0; word <= width; word++)
+			ps__store_word(&cell->words[word], 0);
+		atomic_store_explicit(&cell->mark, 0, memory_order_relaxed);
 	}
-	struct ps__watch *watch = member->watches.idle;
+}
+
+/* Returns the first watch that isn't open; makes it if needed. NULL if out of memory. */
+static struct ps__watch *slow_get_watch(struct ps__member *member)
+{
+	struct ps__watch *outer = member->watches.open;
+	struct ps__watch **place = outer ? &outer->inner : &member->watches.first;
+	struct ps__held held;
+
+	if (*place) {
+		slow_clear(*place);
+		return *place;
+	}
+	ps__signals_hold(&held);
+	struct ps__watch *watch = ps__os_calloc(1, sizeof *watch);
 	if (watch)
-		member->watches.idle = watch->outer;
+		watch->outer = outer;
+	*place = watch;
+	ps__signals_release(&held);
 	return watch;
 }
 
@@ -39,7 +57,7 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 {
 	if (!slow->callback && !slow->writer)
 		return;
-	struct ps__watch *watch = slow_make_watch(member);
+	struct ps__watch *watch = slow_get_watch(member);
 	if (!watch) {
 		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
 		return;
@@ -47,7 +65,6 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 	watch->slow = slow;
 	watch->depth = member->depth + 1;
 	watch->is_lost = boundary != PS_OK;
-	watch->outer = member->watches.open;
 	member->watches.open = watch;
 }
 
@@ -68,19 +85,22 @@ void ps__slow_lose(struct ps__member *member)
 		watch->is_lost = true;
 }
 
-/* Clears a watch and puts it into the idle list. A cell whose time is 0 has no counts. */
-static void slow_release(struct ps__member *member, struct ps__watch *watch)
+/* Each loss is noted first: a further jump may leave this function, too. */
+void ps__slow_recover(struct ps__member *member)
 {
-	struct ps__node_cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
+	struct ps__watches *watches = &member->watches;
+	struct ps__held held;
 
-	for (; cell; cell = cell->next) {
-		size_t width = ps__recording_width(cell->history->recording);
-		for (size_t word = 0; word <= width; word++)
-			ps__store_word(&cell->words[word], 0);
-		atomic_store_explicit(&cell->mark, 0, memory_order_relaxed);
+	while (watches->open && watches->open->depth > member->depth) {
+		ps__profile_note(member->profile, PS__FAULT_UNREPORTED);
+		watches->open = watches->open->outer;
 	}
-	watch->outer = member->watches.idle;
-	member->watches.idle = watch;
+	if (!watches->reported)
+		return;
+	ps__signals_hold(&held);
+	ps_paths_destroy(watches->reported);
+	watches->reported = NULL;
+	ps__signals_release(&held);
 }
 
 /* Makes the paths of one visit; NULL if out of memory. */
@@ -112,11 +132,10 @@ static void slow_write(struct ps__member *member, struct ps__watch *watch, uint6
 	struct ps__held held;
 
 	ps__signals_hold(&held);
-	bool is_written = slow->writer->write(slow->context, member, &visit);
-	slow_release(member, watch);
-	ps__signals_release(&held);
-	if (!is_written)
+	if (!slow->writer->write(slow->context, member, &visit))
 		ps__profile_note(member->profile, PS__FAULT_UNREPORTED);
+	member->watches.open = watch->outer;
+	ps__signals_release(&held);
 }
 
 static void slow_report(struct ps__member *member, struct ps__watch *watch, uint64_t left_ns)
@@ -127,20 +146,24 @@ static void slow_report(struct ps__member *member, struct ps__watch *watch, uint
 
 	ps__signals_hold(&held);
 	struct ps_paths *paths = slow_make_paths(member, watch, left_ns - entered_ns);
-	slow_release(member, watch);
-	const struct ps_path *path = paths ? paths->newest : NULL;
-	ps__signals_release(&held);
+	member->watches.reported = paths;
 	if (!paths) {
 		ps__profile_note(member->profile, PS__FAULT_NO_MEMORY);
-		return;
+		member->watches.open = watch->outer;
 	}
+	/* A jump out of a handler that comes now leaves the visit unreported: ps__slow_recover. */
+	ps__signals_release(&held);
+	if (!paths)
+		return;
 	/* Otherwise a call in the callback could conclude that a jump left this call. */
 	uintptr_t noted = ps__stack_noted;
 	ps__stack_noted = UINTPTR_MAX;
-	slow->callback(slow->context, path, entered_ns, left_ns);
+	member->watches.open = watch->outer;
+	slow->callback(slow->context, paths->newest, entered_ns, left_ns);
 	ps__stack_noted = noted;
 	ps__signals_hold(&held);
 	ps_paths_destroy(paths);
+	member->watches.reported = NULL;
 	ps__signals_release(&held);
 }
 
@@ -150,34 +173,28 @@ void ps__slow_end(struct ps__member *member, uint64_t left_ns, int boundary)
 
 	if (watch->depth != member->depth + 1)
 		return;
-	member->watches.open = watch->outer;
 	watch->is_lost |= boundary != PS_OK;
 	if (left_ns - member->levels[member->depth].entered_ns <= watch->slow->limit_ns)
-		slow_release(member, watch);
+		member->watches.open = watch->outer;
 	else if (watch->slow->writer)
 		slow_write(member, watch, left_ns);
 	else
 		slow_report(member, watch, left_ns);
 }
 
-static void slow_free_watches(struct ps__watch *watch)
-{
-	while (watch) {
-		struct ps__watch *outer = watch->outer;
-		ps__node_free_cells(&watch->node);
-		ps__os_free(watch);
-		watch = outer;
-	}
-}
-
 void ps__slow_end_thread(struct ps__member *member)
 {
 	struct ps__visit_stream *next;
+	struct ps__watch *inner;
 
 	for (struct ps__visit_stream *stream = member->watches.streams; stream; stream = next) {
 		next = stream->next;
 		stream->writer->end(stream);
 	}
-	slow_free_watches(member->watches.open);
-	slow_free_watches(member->watches.idle);
+	for (struct ps__watch *watch = member->watches.first; watch; watch = inner) {
+		inner = watch->inner;
+		ps__node_free_cells(&watch->node);
+		ps__os_free(watch);
+	}
+	ps_paths_destroy(member->watches.reported);
 }

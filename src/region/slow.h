@@ -11,6 +11,7 @@ struct ps__member;
 struct ps__node;
 struct ps__taken;
 struct ps__watch;
+struct ps_paths;
 
 /* A visit that has ended. */
 struct ps__visit {
@@ -37,8 +38,9 @@ struct ps__visit_writer {
 
 /* The watched visits of a thread: those of regions that have a limit (struct ps__slow). */
 struct ps__watches {
-	struct ps__watch *open; /* the innermost watched visit; see slow.c */
-	struct ps__watch *idle;
+	struct ps__watch *first;   /* see slow.c */
+	struct ps__watch *open;    /* the innermost watched visit; NULL: none is open */
+	struct ps_paths *reported; /* of the visit that is being reported; NULL: none */
 	struct ps__visit_stream *streams;
 };
 
@@ -66,6 +68,9 @@ void ps__slow_end(struct ps__member *member, uint64_t left_ns, int boundary) __a
 void ps__slow_add(struct ps__member *member, const struct ps__taken *taken) __attribute__((cold));
 /* Notes that the counts of all watched visits are no longer known. */
 void ps__slow_lose(struct ps__member *member);
+
+/* Repairs the watches after a jump: those of visits that are no longer open end, unreported. */
+void ps__slow_recover(struct ps__member *member);
 
 /* Ends the streams of a thread, and frees its watches. */
 void ps__slow_end_thread(struct ps__member *member);
