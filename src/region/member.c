@@ -389,6 +389,7 @@ void ps__member_thread_ends(void *argument)
 
 	if (!ps__fork_is_same(member->profile->generation) || !member_is_own(member))
 		return;
+	ps__profile_give_up_call();
 	/* From now on a mark in a signal handler is refused: it would use memory that is being
 	 * freed. */
 	ps__stack_noted = UINTPTR_MAX;

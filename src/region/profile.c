@@ -166,6 +166,7 @@ void ps_profile_destroy(struct ps_profile *profile)
 {
 	if (!profile)
 		return;
+	ps__profile_give_up_call();
 	if (profile->unlisten)
 		profile->unlisten(profile);
 	int cancel = ps__cancel_hold();

@@ -228,9 +228,9 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
-/* For exit(3) in a signal handler: a visit's call that the handler interrupted never goes on.
- * Repairs the thread's member, as after a jump. Does nothing if the interrupted call can't be
- * repaired. */
+/* For the end of the process, of the thread, or of a profile: a visit's call that the thread has
+ * begun never goes on, because a jump left it, or because a handler that interrupted it ends the
+ * process. Repairs the thread's member. Does nothing if the call can't be repaired. */
 void ps__profile_give_up_call(void);
 
 /* Returns the number of threads that have joined, or could not be counted. A thread that joins

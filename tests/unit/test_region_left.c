@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A handler leaves ps_region_enter or ps_region_leave by siglongjmp, at each instruction from where
- * the levels change. Slow visits are reported as what they are, or the loss is told.
- * api/test_region_jump leaves visits at any time.
+ * the levels change. The thread can then end, or destroy the profile; slow visits are reported as
+ * what they are, or the loss is told. api/test_region_jump leaves visits at any time.
  */
 #include "region/profile.h"
 #include "support/regions.h"
 #include "support/small.h"
 #include "support/step.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -51,6 +52,7 @@ static struct {
 	volatile long steps_left;
 	bool was_held; /* signals were blocked at the step before */
 	bool ends;     /* the call is of ps_region_leave */
+	bool destroys;
 	/* Reports of visits: of A, of W, and of others */
 	unsigned of_a, of_w, of_others;
 } trial;
@@ -170,6 +172,42 @@ START_TEST(a_slow_visit_that_is_left_is_no_other_visit)
 }
 END_TEST
 
+static bool was_left_in_thread;
+
+static void *leave_and_end(void *steps)
+{
+	was_left_in_thread = leave_call(*(const long *)steps);
+	fake_advance(PAGE_FAULTS, 10);
+	if (trial.destroys) {
+		ps_profile_destroy(regions.profile);
+		regions.profile = NULL;
+	}
+	return NULL;
+}
+
+/* _i & 1: the thread destroys the profile, and goes on; otherwise it ends. _i & 2: W is left. */
+START_TEST(a_thread_whose_call_was_left_can_end)
+{
+	long steps = 1;
+
+	if (!step_is_possible())
+		return;
+	for (was_left_in_thread = true; was_left_in_thread; steps += STRIDE) {
+		pthread_t thread;
+		begin(_i & 2);
+		trial.destroys = _i & 1;
+		ck_assert_int_eq(pthread_create(&thread, NULL, leave_and_end, &steps), 0);
+		pthread_join(thread, NULL);
+		if (!trial.destroys) {
+			take_paths();
+			ck_assert_int_eq(all("", -1), 15);
+		}
+		regions_end();
+	}
+	ck_assert_int_gt(steps, 30);
+}
+END_TEST
+
 #endif
 
 int main(void)
@@ -180,6 +218,7 @@ int main(void)
 	tcase_add_test(tests, a_reader_does_not_wait_long_for_a_change_that_was_left);
 #ifdef STEP_IS_POSSIBLE
 	tcase_add_loop_test(tests, a_slow_visit_that_is_left_is_no_other_visit, 0, 2);
+	tcase_add_loop_test(tests, a_thread_whose_call_was_left_can_end, 0, 4);
 #endif
 	return scene_run(suite);
 }
