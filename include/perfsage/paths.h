@@ -55,12 +55,13 @@ struct ps_visits {
 
 /**
  * The numbers that were given under one name in a path, of all threads together.
- * A sum that doesn't fit into 64 bits is INT64_MAX or INT64_MIN.
+ * Numbers of threads that could not be counted are missing (ps_profile_faults). A sum
+ * that doesn't fit into 64 bits is INT64_MAX or INT64_MIN.
  */
 struct ps_mark_value {
 	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */
 	uint64_t count; /* how often a number was given; 0: never */
-	int64_t sum;    /* exact, if flags is 0 */
+	int64_t sum;    /* exact of the threads in the copy, if flags is 0 */
 	uint32_t flags; /* 0 or PS_VALUE_SATURATED */
 };
 

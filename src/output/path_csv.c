@@ -146,7 +146,8 @@ static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_t
 			continue;
 		path_csv_begin_row(buffer, table, row, share, table->root);
 		ps__csv_add_field(buffer, ps__path_table_value_name(table, value));
-		ps__buffer_add(buffer, ",%" PRId64 ",sum,,,%s,,%" PRIu64 ",,,,,value", sum.sum,
+		ps__buffer_add(buffer, ",%" PRId64 ",sum,%s,,%s,,%" PRIu64 ",,,,,value", sum.sum,
+		               ps_status_name(ps__path_table_value_status(table, row)),
 		               flag ? flag : "", sum.count);
 		path_csv_end_row(buffer, table, row);
 	}

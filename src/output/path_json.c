@@ -97,6 +97,8 @@ static void path_json_add_values(struct ps__json *json, const struct ps__path_ta
 		ps__json_open_line(json, ps__path_table_value_name(table, value), '{');
 		ps__json_add_integer(json, "sum", sum.sum);
 		ps__json_add_unsigned(json, "count", sum.count);
+		ps__json_add_string(json, "status",
+		                    ps_status_name(ps__path_table_value_status(table, row)));
 		ps__json_add_flags(json, sum.flags);
 		ps__json_close_line(json, '}');
 	}

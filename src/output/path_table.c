@@ -275,6 +275,11 @@ struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, si
 	return out;
 }
 
+enum ps_status ps__path_table_value_status(const struct ps__path_table *table, size_t row)
+{
+	return table->rows[row].path->uncounted ? PS_STATUS_INCOMPLETE : PS_STATUS_COUNTED;
+}
+
 /* Metrics. */
 
 static int path_table_find_metrics(struct ps__path_table *table)

@@ -109,6 +109,9 @@ bool ps__path_table_metric_is_share(const struct ps__path_table *table, size_t r
 const char *ps__path_table_value_name(const struct ps__path_table *table, size_t value);
 struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, size_t row,
                                           size_t value, enum ps_share share);
+/* Returns PS_STATUS_INCOMPLETE if the row's path may lack such values, otherwise PS_STATUS_COUNTED.
+ */
+enum ps_status ps__path_table_value_status(const struct ps__path_table *table, size_t row);
 
 /* Writes the names of a path's regions into table->names, outermost first. Returns their number. */
 size_t ps__path_table_name(struct ps__path_table *table, size_t row);

@@ -151,11 +151,14 @@ static void path_text_set_value(struct path_text *text, size_t line, size_t colu
 {
 	struct path_line about = path_text_line(text, line);
 	struct ps_mark_value sum = ps__path_table_value(text->table, about.row, value, about.share);
-	struct ps_value shown = {.value = sum.sum, .flags = sum.flags};
+	struct ps_value shown = {.value = sum.sum,
+	                         .status = ps__path_table_value_status(text->table, about.row),
+	                         .flags = sum.flags};
 	struct ps__look look = path_text_look(text, "", 1);
 
 	if (sum.count == 0)
 		return;
+	text->known.statuses |= 1u << shown.status;
 	text->known.flags |= sum.flags;
 	ps__known_add_value(&text->cell, &shown, &look);
 	path_text_set_number(text, line, column, 0);

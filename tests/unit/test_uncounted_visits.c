@@ -25,8 +25,22 @@ static void *visit_without_counters(void *unused)
 static void visit_inside(const char *name)
 {
 	check_ok(ps_region_enter(region(name)));
+	check_ok(ps_region_add_value(region("rows"), 1000));
 	visit_counting(region("inner"), 3);
 	check_ok(ps_region_leave(region(name)));
+}
+
+static void check_text_of(const struct ps_paths *paths, enum ps_format format, const char *wanted)
+{
+	struct ps_paths_options options = {.size = sizeof options, .flags = PS_PATHS_RAW};
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	check_ok(ps_paths_export(paths, format, &options, stream));
+	fclose(stream);
+	ck_assert_msg(strstr(text, wanted), "'%s' is not in: %s", wanted, text);
+	free(text);
 }
 
 START_TEST(visits_of_a_thread_that_is_not_counted_leave_lower_bounds)
@@ -48,6 +62,10 @@ START_TEST(visits_of_a_thread_that_is_not_counted_leave_lower_bounds)
 	/* The thread was never in this one. */
 	ck_assert_int_eq(value_of("elsewhere", -1, PS_SHARE_INCLUSIVE).status, PS_STATUS_COUNTED);
 	ck_assert_uint_eq(faults_of_profile().uncounted, 3);
+	check_text_of(regions.paths, PS_FORMAT_CSV,
+	              ",rows,1000,sum,incomplete,,,,1,,,,,value,1,0,outer,");
+	check_text_of(regions.paths, PS_FORMAT_CSV,
+	              ",rows,1000,sum,counted,,,,1,,,,,value,3,0,elsewhere,");
 	/* Nor is anything missing of the other thread. */
 	ps_paths_destroy(regions.paths);
 	check_ok(ps_paths_create_of_thread(&regions.paths, regions.profile, ps__os.gettid()));
@@ -116,21 +134,7 @@ START_TEST(a_region_that_one_process_could_not_count_is_a_lower_bound)
 }
 END_TEST
 
-/* How many visits there were is not known, which is not 0. */
-static void check_text_of(const struct ps_paths *paths, enum ps_format format, const char *wanted)
-{
-	struct ps_paths_options options = {.size = sizeof options, .flags = PS_PATHS_RAW};
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	check_ok(ps_paths_export(paths, format, &options, stream));
-	fclose(stream);
-	ck_assert_msg(strstr(text, wanted), "'%s' is not in: %s", wanted, text);
-	free(text);
-}
-
-/* They may have had any of its regions. */
+/* They may have had any of its regions. How many visits there were is not known, which is not 0. */
 START_TEST(what_processes_without_a_report_counted_is_missing_everywhere)
 {
 	struct ps_profile *profile;
@@ -153,6 +157,10 @@ START_TEST(what_processes_without_a_report_counted_is_missing_everywhere)
 	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
 	ck_assert_int_eq(value.value, 3);
 	check_text_of(paths, PS_FORMAT_TEXT, "  inner                  >=1");
+	check_text_of(paths, PS_FORMAT_TEXT, " >=1000 ");
+	check_text_of(paths, PS_FORMAT_JSON,
+	              "\"rows\": {\"sum\": 1000, \"count\": 1, \"status\": \"incomplete\"");
+	check_text_of(paths, PS_FORMAT_CSV, ",rows,1000,sum,incomplete,,,,1,,,,,value,");
 	check_text_of(paths, PS_FORMAT_JSON, "\"visits_uncounted\": null");
 	check_text_of(paths, PS_FORMAT_CSV, ",1,0,write,,uncounted=1");
 	ps_paths_destroy(paths);
