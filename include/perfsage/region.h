@@ -41,7 +41,8 @@ struct ps_profile_faults {
 	/* Boundaries without a reading, or cut short by a jump out of a signal handler; requests
 	   that found no memory; marks without a name; visits that could not be reported */
 	uint64_t failed;
-	/* Visits in threads that could not be counted. They are in no path */
+	/* Visits in threads that could not be counted, and numbers that these threads gave. They
+	   are in no path */
 	uint64_t uncounted;
 	/* Why the first of these threads wasn't counted, or NULL; lives as long as the profile */
 	const char *uncounted_why;

@@ -82,7 +82,7 @@ int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *l
 		               "%-11s  %" PRIu64 " %s: its thread's counters could not be opened: "
 		               "%s\n",
 		               "uncounted", faults.uncounted,
-		               faults.uncounted == 1 ? "visit" : "visits",
+		               faults.uncounted == 1 ? "visit or number" : "visits and numbers",
 		               faults.uncounted_why ? faults.uncounted_why : "no memory");
 	path_faults_add_sampled(table, lines);
 	if (faults.inside)

@@ -47,8 +47,10 @@ static int value_add(struct ps_region *named, int64_t value)
 	struct ps__member *member;
 	int result = ps__member_get(named->profile, &member);
 
-	if (result != PS_OK)
+	if (result != PS_OK) {
+		ps__profile_note(named->profile, PS__FAULT_UNCOUNTED);
 		return result;
+	}
 	if (member->depth &&
 	    atomic_load_explicit(&named->profile->group, memory_order_relaxed) == named)
 		return ps__group_change(member, named, value);

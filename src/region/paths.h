@@ -55,8 +55,8 @@ struct ps_path {
 	uint64_t unchosen; /* number of visits, as in struct ps__visits */
 	uint64_t open;     /* as unchosen, for visits that have not ended yet */
 	/* Visits of its region, in any path, in threads that could not be counted; 0 if none of
-	 * them can be of this path. In the root path: visits of all regions. UINT64_MAX: not known,
-	 * because processes are missing */
+	 * them can be of this path. In the root path: visits of all regions, and numbers.
+	 * UINT64_MAX: not known, because processes are missing */
 	uint64_t uncounted;
 	uint64_t pooled; /* only loaded paths: visits in processes that counted some */
 	struct ps__other_visits *others; /* only loaded paths: visits in other processes */

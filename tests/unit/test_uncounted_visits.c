@@ -74,6 +74,36 @@ START_TEST(visits_of_a_thread_that_is_not_counted_leave_lower_bounds)
 }
 END_TEST
 
+static void *give_without_counters(void *unused)
+{
+	(void)unused;
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_region_add_value(region("rows"), 10), PS_OK);
+	ck_assert_int_ne(ps_region_add_value(region("rows"), 20), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	return NULL;
+}
+
+/* The thread passes no other mark. */
+START_TEST(numbers_of_a_thread_that_is_not_counted_leave_a_lower_bound)
+{
+	pthread_t thread;
+
+	regions_begin(EVENT, NULL);
+	visit_inside("outer");
+	ck_assert_int_eq(pthread_create(&thread, NULL, give_without_counters, NULL), 0);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(faults_of_profile().uncounted, 2);
+	ck_assert_ptr_nonnull(faults_of_profile().uncounted_why);
+	take_paths();
+	ck_assert_int_eq(value_of("", -1, PS_SHARE_INCLUSIVE).status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(value_of("outer", -1, PS_SHARE_INCLUSIVE).status, PS_STATUS_COUNTED);
+	check_text_of(regions.paths, PS_FORMAT_CSV, ",rows,1000,sum,incomplete,,,,1,,,,,value,0,");
+	check_text_of(regions.paths, PS_FORMAT_TEXT, "uncounted    2 visits and numbers: ");
+	regions_end();
+}
+END_TEST
+
 static const struct ps_path *find(const struct ps_paths *paths, const char *name)
 {
 	const struct ps_path *path = ps_path_find(ps_paths_root(paths), &name, 1);
@@ -175,6 +205,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "uncounted_visits");
 
 	tcase_add_test(tests, visits_of_a_thread_that_is_not_counted_leave_lower_bounds);
+	tcase_add_test(tests, numbers_of_a_thread_that_is_not_counted_leave_a_lower_bound);
 	tcase_add_test(tests, a_region_that_one_process_could_not_count_is_a_lower_bound);
 	tcase_add_test(tests, what_processes_without_a_report_counted_is_missing_everywhere);
 	return scene_run(suite);
