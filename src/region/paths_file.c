@@ -54,7 +54,8 @@ static void file_save_uncounted(struct ps_profile *profile, FILE *stream)
 	for (size_t place = 0; place < profile->region_room; place++) {
 		const struct ps_region *region = profile->regions[place];
 		for (; region; region = region->next) {
-			uint64_t uncounted = ps__region_uncounted(region);
+			uint64_t uncounted =
+			    atomic_load_explicit(&region->uncounted, memory_order_relaxed);
 			if (!uncounted)
 				continue;
 			fprintf(stream, " %" PRIu64, uncounted);
@@ -121,8 +122,12 @@ static void file_save_visits(const struct ps_path *path, FILE *stream)
 
 static void file_save_path(const struct ps_path *path, size_t depth, FILE *stream)
 {
+	const struct ps_region *base =
+	    path->region ? atomic_load_explicit(&path->region->base, memory_order_acquire) : NULL;
+
 	fprintf(stream, "path %zu", depth);
 	ps__words_write_string(stream, ps_path_name(path));
+	ps__words_write_string(stream, base ? base->name : "");
 	file_save_visits(path, stream);
 	file_save_parts(path, stream);
 	file_save_values(path, stream);
@@ -289,26 +294,44 @@ static int file_load_path(struct ps_path *path, struct ps__words *words)
 	return result == PS_OK && words->has_failed ? file_fail_word(words) : result;
 }
 
-/* Reads the depth and the name of a path, and finds or makes the path. last: the path that was read
- * before it, or NULL. *depth: the depth of last, then that of the new path. Returns NULL if the
- * text is damaged, or if out of memory. */
+/* Makes the region of a path. base: the name of the region without the number, or "". NULL if out
+ * of memory. */
+static struct ps_region *file_get_region(struct ps_profile *profile, const char *name,
+                                         const char *base)
+{
+	struct ps_region *region = ps__region_get(profile, name);
+	const struct ps_region *without = region && *base ? ps__region_get(profile, base) : NULL;
+
+	if (!*base)
+		return region;
+	if (without)
+		atomic_store_explicit(&region->base, without, memory_order_release);
+	return without ? region : NULL;
+}
+
+/* Reads the depth and the names of a path, and finds or makes the path. last: the path that was
+ * read before it, or NULL. *depth: the depth of last, then that of the new path. Returns NULL if
+ * the text is damaged, or if out of memory. */
 static struct ps_path *file_find_path(struct ps_paths *paths, struct ps_path *last, size_t *depth,
                                       struct ps__words *words)
 {
 	uint64_t wanted = ps__words_read_unsigned(words);
 	char *name = ps__words_read_string(words);
+	char *base = ps__words_read_string(words);
 	struct ps_path *found = NULL;
 
 	words->has_failed |= last ? wanted == 0 || wanted > *depth + 1 : wanted != 0;
 	words->has_failed |= name && !*name != (wanted == 0);
-	if (name && !words->has_failed && wanted == 0)
+	bool is_read = name && base && !words->has_failed;
+	if (is_read && wanted == 0)
 		found = paths->root;
-	for (; name && !words->has_failed && wanted && *depth >= wanted; --*depth)
+	for (; is_read && wanted && *depth >= wanted; --*depth)
 		last = last->parent;
-	if (name && !words->has_failed && wanted) {
-		struct ps_region *region = ps__region_get(paths->profile, name);
+	if (is_read && wanted) {
+		struct ps_region *region = file_get_region(paths->profile, name, base);
 		found = region ? ps__paths_get_path(paths, last, region, NULL) : NULL;
 	}
+	ps__os_free(base);
 	ps__os_free(name);
 	*depth = wanted;
 	return found;

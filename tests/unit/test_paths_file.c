@@ -180,7 +180,7 @@ START_TEST(visits_of_a_process_that_counted_none_are_estimated_from_the_others)
 	take_paths();
 	char *first = save(&bytes);
 	other_begin(&other);
-	char *name = strstr(first, "5:saved 1 0 ");
+	char *name = strstr(first, "5:saved 0: 1 0 ");
 	ck_assert_ptr_nonnull(name);
 	memcpy(name, "5:solve", strlen("5:solve"));
 	check_ok(load(&other, first, bytes));

@@ -74,6 +74,15 @@ START_TEST(visits_of_a_thread_that_is_not_counted_leave_lower_bounds)
 }
 END_TEST
 
+static void *smooth_without_counters(void *unused)
+{
+	(void)unused;
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_region_enter(region("smooth")), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	return NULL;
+}
+
 static void *give_without_counters(void *unused)
 {
 	(void)unused;
@@ -112,17 +121,23 @@ static const struct ps_path *find(const struct ps_paths *paths, const char *name
 	return path;
 }
 
-/* What this process counted goes to the paths, with another name for the region "saved", which is
- * as long. */
-static void load_saved(struct ps_paths *paths, const char *name)
+static char *save(size_t *bytes)
 {
 	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
+	FILE *stream = open_memstream(&text, bytes);
 
 	take_paths();
 	check_ok(ps__paths_save(regions.paths, stream));
 	fclose(stream);
+	return text;
+}
+
+/* What this process counted goes to the paths, with another name for the region "saved", which is
+ * as long. */
+static void load_saved(struct ps_paths *paths, const char *name)
+{
+	size_t bytes;
+	char *text = save(&bytes);
 	char *saved = strstr(text, "\nuncounted 1 5:saved 0\n");
 	ck_assert_ptr_nonnull(saved);
 	memcpy(strstr(saved, "saved"), name, strlen("saved"));
@@ -160,6 +175,48 @@ START_TEST(a_region_that_one_process_could_not_count_is_a_lower_bound)
 	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
 	ps_paths_destroy(paths);
 	ps_profile_destroy(profile);
+	regions_end();
+}
+END_TEST
+
+static char *save_grouped_visits(bool is_counted, bool is_refused, size_t *bytes)
+{
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_group(regions.profile, "level"));
+	if (is_counted) {
+		check_ok(ps_region_enter(region("smooth")));
+		check_ok(ps_region_add_value(region("level"), 3));
+		check_ok(ps_region_leave(region("smooth")));
+	}
+	if (is_refused) {
+		pthread_t thread;
+		ck_assert_int_eq(pthread_create(&thread, NULL, smooth_without_counters, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	char *text = save(bytes);
+	regions_end();
+	return text;
+}
+
+/* The refused visit of one process may have had the number that the visits of all have. */
+START_TEST(visits_with_a_number_lack_those_of_other_processes)
+{
+	size_t bytes[3];
+	char *texts[3];
+
+	for (int process = 0; process < 3; process++)
+		texts[process] = save_grouped_visits(process<2, process> 0, &bytes[process]);
+	regions_begin(EVENT, NULL);
+	struct ps_paths *paths = ps__paths_make(regions.profile, 1);
+	ck_assert_ptr_nonnull(paths);
+	for (int process = 0; process < 3; process++) {
+		struct ps__words words = {texts[process], texts[process] + bytes[process], false};
+		check_ok(ps__paths_load(paths, &words));
+		free(texts[process]);
+	}
+	check_ok(ps__paths_pool(&paths));
+	ck_assert_uint_eq(find(paths, "smooth[level=3]")->uncounted, 2);
+	ps_paths_destroy(paths);
 	regions_end();
 }
 END_TEST
@@ -206,6 +263,7 @@ int main(void)
 
 	tcase_add_test(tests, visits_of_a_thread_that_is_not_counted_leave_lower_bounds);
 	tcase_add_test(tests, numbers_of_a_thread_that_is_not_counted_leave_a_lower_bound);
+	tcase_add_test(tests, visits_with_a_number_lack_those_of_other_processes);
 	tcase_add_test(tests, a_region_that_one_process_could_not_count_is_a_lower_bound);
 	tcase_add_test(tests, what_processes_without_a_report_counted_is_missing_everywhere);
 	return scene_run(suite);
