@@ -226,12 +226,23 @@ void stat_regions_drop(struct stat_regions *regions)
 	regions->reports = regions->journal = regions->folder = NULL;
 }
 
+/* PERFSAGE_OUTPUT is a pattern, in which %% stands for %. */
+static int regions_set_output(const struct stat_regions *regions)
+{
+	struct ps__buffer pattern = {0};
+
+	for (const char *at = regions->reports; *at; at++)
+		ps__buffer_add(&pattern, "%s%c", *at == '%' ? "%" : "", *at);
+	int result = pattern.failed ? -1 : setenv("PERFSAGE_OUTPUT", ps__buffer_text(&pattern), 1);
+	ps__buffer_clear(&pattern);
+	return result;
+}
+
 int stat_regions_begin(struct stat_regions *regions)
 {
 	if (regions_make_files(regions) < 0)
 		return -1;
-	if (setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
-	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0)
+	if (regions_set_output(regions) < 0 || setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0)
 		return tool_complain("out of memory"), -1;
 	return 0;
 }
