@@ -151,26 +151,31 @@ static bool visit_log_fill(struct stream *stream, const struct ps__member *membe
 	return visit_log_add(stream, entered, visit->counts, true);
 }
 
-/* Copies a name of at most most_bytes bytes; a longer one is cut and ends with "...". Returns the
- * copy's length. */
-static size_t visit_log_cut(const char *name, size_t most_bytes, char *out)
+/* Copies a name, with a backslash before each letter that is in special. A copy of more than
+ * most_bytes bytes is cut and ends with "...". Returns the copy's length. */
+static size_t visit_log_copy(const char *name, const char *special, size_t most_bytes, char *out)
 {
-	size_t length = strlen(name);
+	size_t length = 0, fits = 0;
 
-	if (length <= most_bytes) {
-		memcpy(out, name, length + 1);
-		return length;
+	for (; *name; name++) {
+		bool is_special = strchr(special, *name);
+		/* Don't cut inside a UTF-8 character. */
+		if ((*name & 0xc0) != 0x80 && length + 3 <= most_bytes)
+			fits = length;
+		if (length + is_special + 1 > most_bytes) {
+			strcpy(out + fits, "...");
+			return fits + 3;
+		}
+		if (is_special)
+			out[length++] = '\\';
+		out[length++] = *name;
 	}
-	/* Don't cut inside a UTF-8 character. */
-	for (length = most_bytes - 3; length > 0 && (name[length] & 0xc0) == 0x80; length--)
-		;
-	memcpy(out, name, length);
-	strcpy(out + length, "...");
-	return length + 3;
+	out[length] = '\0';
+	return length;
 }
 
-/* Writes "outer/inner", or ".../inner" if not all of it fits. Returns the text's beginning in
- * out. */
+/* Writes "outer/inner", or ".../inner" if not all of it fits. Returns the text's beginning in out.
+ * A name's own "/" and "\" have a backslash, as in ps__path_label_add_escaped. */
 static const char *visit_log_name_path(const struct ps__member *member, size_t depth,
                                        char out[PS_LOG_TEXT_BYTES + 1])
 {
@@ -181,18 +186,18 @@ static const char *visit_log_name_path(const struct ps__member *member, size_t d
 
 	*start = '\0';
 	for (size_t level = depth; level-- > 0;) {
-		const char *outer = member->levels[level].node->region->name;
-		size_t length =
-		    level == depth - 1 ? visit_log_cut(outer, room, name) : strlen(outer) + 1;
+		bool is_inner = level == depth - 1;
+		size_t length = visit_log_copy(member->levels[level].node->region->name, "/\\",
+		                               is_inner ? room : PS_LOG_TEXT_BYTES, name);
+		if (!is_inner)
+			name[length++] = '/';
 		if (length > (size_t)(start - out) - (level ? sizeof more - 1 : 0)) {
 			start -= sizeof more - 1;
 			memcpy(start, more, sizeof more - 1);
 			break;
 		}
 		start -= length;
-		memcpy(start, level == depth - 1 ? name : outer, length);
-		if (level < depth - 1)
-			start[length - 1] = '/';
+		memcpy(start, name, length);
 	}
 	return start;
 }
@@ -216,7 +221,7 @@ static void visit_log_set_fields(struct ps_log_stream *records, const struct ps_
 	const struct ps__level *level = &member->levels[visit->depth - 1];
 	char text[PS_LOG_TEXT_BYTES + 1];
 
-	visit_log_cut(level->region->name, PS_LOG_TEXT_BYTES, text);
+	visit_log_copy(level->region->name, "", PS_LOG_TEXT_BYTES, text);
 	ps_log_set_text(records, REGION, text);
 	ps_log_set_text(records, PATH, visit_log_name_path(member, visit->depth, text));
 	ps_log_set_integer(records, THREAD, member->tid);

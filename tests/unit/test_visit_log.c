@@ -324,7 +324,7 @@ END_TEST
 #define TEN "0123456789"
 #define X59 TEN TEN TEN TEN TEN "012345678"
 
-START_TEST(long_names_are_cut_visibly)
+START_TEST(names_are_cut_visibly_and_their_slashes_escaped)
 {
 	static const char *const names[] = {"outermost", "a", X59, X59 "9abcd",
 	                                    TEN TEN TEN TEN TEN "012345678\xc3\xa4zzzz"};
@@ -340,6 +340,10 @@ START_TEST(long_names_are_cut_visibly)
 	pass(1);
 	check_ok(ps_region_close(regions.profile, 0));
 	check_ok(visit(names[3], 1, 1));
+	log_visits("a/b\\c", 0);
+	check_ok(visit("a/b\\c", 1, 1));
+	log_visits(X59 "///", 0);
+	check_ok(visit(X59 "///", 1, 1));
 	struct ps_log_reader *reader = end();
 	for (int i = 5; i-- > 0;) {
 		ck_assert(ps_log_next(reader, NULL) == PS_OK);
@@ -351,6 +355,11 @@ START_TEST(long_names_are_cut_visibly)
 	}
 	ck_assert(ps_log_next(reader, NULL) == PS_OK);
 	check_text(reader, PATH, X59 "9...");
+	ck_assert(ps_log_next(reader, NULL) == PS_OK);
+	check_text(reader, PATH, "a\\/b\\\\c");
+	ck_assert(ps_log_next(reader, NULL) == PS_OK);
+	check_text(reader, PATH, X59 "...");
+	check_text(reader, REGION, X59 "///");
 	ps_log_close(reader);
 }
 END_TEST
@@ -409,7 +418,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, without_memory_a_visit_is_not_written);
 	tcase_add_test(tests, threads_have_their_own_streams);
 	tcase_add_test(tests, a_later_thread_begins_with_nothing);
-	tcase_add_test(tests, long_names_are_cut_visibly);
+	tcase_add_test(tests, names_are_cut_visibly_and_their_slashes_escaped);
 	tcase_add_test(tests, it_ends_with_a_limit_or_with_the_profile);
 	tcase_add_test(tests, a_child_writes_nothing);
 }
