@@ -117,10 +117,10 @@ struct ps__json;
 /* True if there were records, and none of them can be read. */
 bool tool_log_has_lost_all(const struct tool_log *log);
 void tool_log_complain_missing(const struct tool_log *log);
-/* Adds "missing" (null if unknown), "damaged_blocks" and "end". */
+/* Adds "missing" (null if unknown), "dropped", "damaged_blocks" and "end". */
 void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json);
 /* Adds the same as CSV fields, each after a comma. */
-#define TOOL_LOG_MISSING_COLUMNS ",missing,damaged_blocks,end"
+#define TOOL_LOG_MISSING_COLUMNS ",missing,dropped,damaged_blocks,end"
 void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text);
 
 /* The actions. Each returns an exit status. */

@@ -301,8 +301,9 @@ static void cost_put_text(const struct tool_log *log, const struct rows *rows,
 static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
                          const struct result *result, struct ps__buffer *text)
 {
-	ps__buffer_add(text, "of,work,value,error,low,high,residual,condition,status,attribution,"
-	                     "flags,unit" TOOL_LOG_MISSING_COLUMNS "\n");
+	ps__buffer_add(text,
+	               "of,work,value,error,low,high,residual,condition,intervals,unknown,status,"
+	               "attribution,flags,unit" TOOL_LOG_MISSING_COLUMNS "\n");
 	for (size_t index = 0; index <= log->options.work.count; index++) {
 		bool is_constant = index == log->options.work.count;
 		const struct ps_unit_cost *cost =
@@ -317,6 +318,7 @@ static void cost_put_csv(const struct tool_log *log, const struct rows *rows,
 		ps__csv_add_double(text, cost->high);
 		ps__csv_add_double(text, result->fit.residual);
 		ps__csv_add_double(text, result->fit.condition);
+		ps__buffer_add(text, ",%zu,%zu", rows->count, rows->unknown);
 		ps__csv_add_how(text, rows->weakest.status, rows->weakest.attribution,
 		                rows->weakest.flags);
 		ps__csv_add_field(text, rows_unit(rows));

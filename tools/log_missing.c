@@ -115,10 +115,13 @@ void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json
 
 void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text)
 {
+	struct amounts amounts = missing_add_up(log->reader);
+	const char *end = missing_end(log);
+
 	if (missing_is_known(log->reader))
-		ps__buffer_add(text, ",%" PRIu64, missing_add_up(log->reader).missing);
+		ps__buffer_add(text, ",%" PRIu64, amounts.missing);
 	else
 		ps__buffer_add(text, ",");
-	const char *end = missing_end(log);
-	ps__buffer_add(text, ",%zu,%s", ps_log_damaged_blocks(log->reader), end ? end : "");
+	ps__buffer_add(text, ",%" PRIu64 ",%zu,%s", amounts.dropped,
+	               ps_log_damaged_blocks(log->reader), end ? end : "");
 }
