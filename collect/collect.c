@@ -400,7 +400,8 @@ static int collect_end(bool measures)
 	if (collect_is_own()) {
 		result = collect_process_report(&collect.process, measures);
 		ps__listen_set(NULL);
-		/* Other threads may be inside a visit, so the profile is kept. */
+		/* Other threads may be inside a visit, so the profile is kept. Only they can end
+		 * their members, so their counters go on until they end. */
 		atomic_store(&collect.heard, NULL);
 		collect.generation = 0;
 	}

@@ -34,7 +34,8 @@ extern "C" {
  *
  * After ps_collect_end() the process can start again. A topology and a key for thread-specific data
  * (pthread_key_create) of the earlier start stay until the process ends, because threads can still
- * use them. A process has about 1000 keys.
+ * use them. A process has about 1000 keys. Each other thread that passed a mark of that start keeps
+ * its counters and their descriptors, which go on counting, until the thread ends.
  *
  * Any thread, at any time. Loads the topology: some milliseconds.
  */
