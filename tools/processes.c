@@ -77,10 +77,12 @@ static enum look processes_read(const char *pid, struct tool_process *out)
 	return !stat.is_ending || stat.threads > 1 ? RUNS : ENDED;
 }
 
-/* Lists nothing if /proc belongs to another PID namespace: its numbers mean other processes. */
+/* Lists nothing if /proc belongs to another PID namespace: its numbers mean other processes.
+ * Perfsage itself is left out, so that its command isn't below an ancestor of perfsage. */
 static void processes_list(struct tool_processes *all)
 {
 	bool has_proc = ps__locate_has_proc();
+	pid_t self = getpid();
 	DIR *folder = has_proc ? opendir("/proc") : NULL;
 	struct dirent *entry;
 	struct tool_process one;
@@ -90,7 +92,7 @@ static void processes_list(struct tool_processes *all)
 
 	while (folder && (entry = readdir(folder))) {
 		if (!isdigit((unsigned char)*entry->d_name) ||
-		    processes_read(entry->d_name, &one) != RUNS)
+		    processes_read(entry->d_name, &one) != RUNS || one.pid == self)
 			continue;
 		if (!PS__VECTOR_GROW(&all->list, all->count, &all->room))
 			break;

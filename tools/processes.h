@@ -25,8 +25,8 @@ struct tool_processes {
  * -errno. */
 int tool_processes_reserve(void);
 
-/* Lists the processes that have a running thread. Zombies, and processes that can't be read, are
- * left out. */
+/* Lists the processes that have a running thread. Zombies, processes that can't be read, and
+ * perfsage itself are left out. */
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
 void tool_processes_clear(struct tool_processes *all);
 
