@@ -61,7 +61,8 @@ struct ps__group {
 	/* On a hybrid machine, in an instance for any CPU: the same group for the next kind of
 	 * cores. NULL: the last one, or no other kind */
 	struct ps__group *next;
-	/* Members after `count` that are not the set's events: they write records */
+	/* Members after `count` that are not the set's events: they write records, or the member is
+	 * the witness of ps__perf_member_count */
 	uint32_t extras;
 	bool is_user_read; /* read in user space while it is on the hardware: perf_user.c */
 	enum ps__event_class klass;
@@ -160,6 +161,15 @@ struct ps__perf {
 	size_t kind_count;
 };
 
+/* Returns the number of the group's descriptors in `members`. A control group's single event has a
+ * witness there, after `count`: a dummy. Without it a read wouldn't show that the kernel has taken
+ * the group apart, because the event's CPU was offline. */
+static inline size_t ps__perf_member_count(const struct ps__perf *perf,
+                                           const struct ps__group *group)
+{
+	return group->count + (perf->target.kind == PS__TARGET_CGROUP ? group->extras : 0);
+}
+
 /* Returns the size of perf_event_attr that the running kernel knows, in bytes; or -errno, -EPROTO
  * if the kernel doesn't tell it. */
 int ps__perf_ask_attr_size(void);
@@ -169,8 +179,12 @@ uint32_t ps__perf_kernel_attr_size(void);
  * has attached the program. */
 int ps__perf_open_event(struct ps__event *event, struct ps__place place, int group_fd);
 
-/* Does the same. If counting in the kernel isn't permitted, and the event's name doesn't set the
- * domain, limits the event to user space. -errno on failure. */
+/* Opens the group's witness as members[count]. Returns the descriptor or -errno. */
+int ps__perf_open_witness(const struct ps__perf *perf, struct ps__place place,
+                          struct ps__group *group);
+
+/* Opens an event, too. If counting in the kernel isn't permitted, and the event's name doesn't set
+ * the domain, limits the event to user space. -errno on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
 
 /* perf_direct.c: one read(2) that brings an instance's totals. */

@@ -32,9 +32,9 @@ __attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
 	    "profile leaves it, and joins anew (ps_profile_leave, ps_profile_join)");
 }
 
-static bool direct_has_group(const struct ps__group *group)
+static bool direct_has_group(const struct ps__perf *perf, const struct ps__group *group)
 {
-	for (size_t index = 0; index < group->count; index++) {
+	for (size_t index = 0; index < ps__perf_member_count(perf, group); index++) {
 		const struct ps__member *member = &group->members[index];
 		if (member->fd >= 0 && !ps__os_is_event_of(member->fd, member->id))
 			return false;
@@ -47,7 +47,7 @@ static bool direct_has_instance(const struct ps__perf *perf, const struct ps__in
 	for (size_t number = 0; instance->groups && number < perf->base.groups; number++) {
 		for (const struct ps__group *group = &instance->groups[number]; group;
 		     group = group->next) {
-			if (!direct_has_group(group))
+			if (!direct_has_group(perf, group))
 				return false;
 		}
 	}

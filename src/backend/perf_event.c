@@ -130,7 +130,7 @@ int ps__perf_open_event(struct ps__event *event, struct ps__place place, int gro
 {
 	struct ps__event special = *event;
 
-	if (event->variant_count)
+	if (event->variant_count || place.stands_in)
 		event_specialise(&special, place);
 	union ps__attr whole = ps__attr_of(&special);
 	struct perf_event_attr *attr = &whole.attr;
@@ -152,6 +152,18 @@ int ps__perf_open_event(struct ps__event *event, struct ps__place place, int gro
 		return fd;
 	ps__os.close(fd);
 	return error;
+}
+
+int ps__perf_open_witness(const struct ps__perf *perf, struct ps__place place,
+                          struct ps__group *group)
+{
+	struct ps__member *witness = &group->members[group->count];
+
+	place.stands_in = true;
+	int fd = ps__perf_open_event(&perf->events[group->members[0].event], place,
+	                             group->members[0].fd);
+	*witness = (struct ps__member){.fd = fd, .id = fd < 0 ? 0 : ps__os_event_id(fd)};
+	return fd;
 }
 
 /* True if the event may be restricted to user space when the kernel may not be counted. */

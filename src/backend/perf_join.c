@@ -40,7 +40,7 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 			perf->base.ended_tid = 0; /* the group had no leader that could be lost */
 		return code;
 	}
-	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
+	group->members = ps__os_calloc(perf->event_count + 1, sizeof *group->members);
 	if (!group->members) {
 		ps__os.close(fd);
 		return ps__fail_memory("a group of events");
@@ -266,12 +266,28 @@ static int wake_members(struct ps__perf *perf, const struct ps__instance *instan
 	return ps__perf_explain_event(perf, event, place.pid, -fd);
 }
 
+/* Opens the witness of ps__perf_member_count. */
+static int open_witness(struct ps__perf *perf, const struct ps__instance *instance,
+                        struct ps__group *group)
+{
+	if (perf->target.kind != PS__TARGET_CGROUP || group->count > 1)
+		return PS_OK;
+	int fd = ps__perf_open_witness(perf, instance->place, group);
+	if (fd < 0)
+		return ps__perf_explain_event(perf, group->members[0].event, instance->place.pid,
+		                              -fd);
+	group->extras = 1;
+	return PS_OK;
+}
+
 int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance)
 {
 	for (size_t index = 0; index < perf->base.groups; index++) {
 		int result = complete_group(perf, instance, index);
 		if (result == PS_OK)
 			result = wake_members(perf, instance, &instance->groups[index]);
+		if (result == PS_OK)
+			result = open_witness(perf, instance, &instance->groups[index]);
 		if (result != PS_OK)
 			return result;
 	}

@@ -198,21 +198,21 @@ int ps__perf_open_instances(struct ps__perf *perf)
 	return result;
 }
 
-static void close_group(struct ps__group *group, bool abandon)
+static void close_group(const struct ps__perf *perf, struct ps__group *group, bool abandon)
 {
 	ps__perf_user_unmap(group, abandon);
 	/* Close the leader last: if it were closed first, each member would become a leader. */
-	for (size_t index = group->count; index-- > 0;)
+	for (size_t index = ps__perf_member_count(perf, group); index-- > 0;)
 		ps__os_close_event(group->members[index].fd, group->members[index].id, abandon);
 	ps__os_free(group->members);
 	ps__os_free_apart(group->own);
 }
 
-static void close_chain(struct ps__group *group, bool abandon)
+static void close_chain(const struct ps__perf *perf, struct ps__group *group, bool abandon)
 {
 	while (group) {
 		struct ps__group *next = group->next;
-		close_group(group, abandon);
+		close_group(perf, group, abandon);
 		ps__os_free_apart(group);
 		group = next;
 	}
@@ -221,8 +221,8 @@ static void close_chain(struct ps__group *group, bool abandon)
 static void close_instance(struct ps__perf *perf, struct ps__instance *instance, bool abandon)
 {
 	for (size_t index = 0; instance->groups && index < perf->base.groups; index++) {
-		close_chain(instance->groups[index].next, abandon);
-		close_group(&instance->groups[index], abandon);
+		close_chain(perf, instance->groups[index].next, abandon);
+		close_group(perf, &instance->groups[index], abandon);
 	}
 	ps__os_free_apart(instance->groups);
 }

@@ -70,7 +70,7 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 	if (perf->target.kind != PS__TARGET_CPU && perf->target.kind != PS__TARGET_CGROUP)
 		return false;
 	if (!is_known_by_clock(perf, group))
-		return perf->buffer[0] != group->count;
+		return perf->buffer[0] != ps__perf_member_count(perf, group);
 	int64_t passed = (int64_t)(sure_ns - group->last_ns);
 	uint64_t enabled = perf->buffer[1] - group->last_enabled;
 	group->last_ns = ps__os_now_ns();

@@ -26,12 +26,13 @@ static void save_member(struct ps__perf *perf, struct ps__group *group, size_t p
 		group->carry_enabled += perf->buffer[1];
 		group->carry_running += perf->buffer[2];
 	}
-	member->carry += perf->buffer[perf->buffer[0] == group->count ? 3 + place : 3];
+	bool is_whole = perf->buffer[0] == ps__perf_member_count(perf, group);
+	member->carry += perf->buffer[is_whole ? 3 + place : 3];
 }
 
-static void close_members(struct ps__group *group)
+static void close_members(const struct ps__perf *perf, struct ps__group *group)
 {
-	for (size_t place = group->count; place-- > 0;) {
+	for (size_t place = ps__perf_member_count(perf, group); place-- > 0;) {
 		struct ps__member *member = &group->members[place];
 		ps__os_close_event(member->fd, member->id, false);
 		member->fd = -1;
@@ -65,6 +66,9 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 			return false;
 		member->id = ps__os_event_id(member->fd);
 	}
+	if (ps__perf_member_count(perf, group) > group->count &&
+	    ps__perf_open_witness(perf, where, group) < 0)
+		return false;
 	ps__perf_pause_members(perf, group);
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
@@ -106,11 +110,11 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 	if (group->members[0].fd >= 0) {
 		for (size_t place = 0; place < group->count; place++)
 			save_member(perf, group, place);
-		close_members(group);
+		close_members(perf, group);
 	}
 	bool is_back = reopen_members(perf, group);
 	if (!is_back)
-		close_members(group);
+		close_members(perf, group);
 	account_for_gap(perf, group, is_back);
 	group->last_enabled = 0;
 	group->last_ns = ps__os_now_ns();

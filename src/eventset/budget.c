@@ -28,6 +28,15 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
+/* Returns the number of descriptors for the events in one place. A control group's single event has
+ * a witness (backend/perf.h). */
+static size_t count_members(const struct ps_eventset *set)
+{
+	size_t count = count_supported(set);
+
+	return count == 1 && set->counters.target.kind == PS__TARGET_CGROUP ? 2 : count;
+}
+
 static size_t count_roots(const struct ps_eventset *set)
 {
 	return set->counters.target.root_count ? set->counters.target.root_count : 1;
@@ -48,7 +57,7 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 		return count_supported(set) + 2;
 	if (set->counters.target.clock_count || set->attribution.time_share.looks)
 		return count_supported(set) * roots + set->counters.target.clock_count;
-	return (count_supported(set) + writers + clocks) * set->counters.target.instance_count *
+	return (count_members(set) + writers + clocks) * set->counters.target.instance_count *
 	           roots +
 	       anchors;
 }
@@ -120,7 +129,7 @@ int ps__set_check_limit(const struct ps_eventset *set)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	size_t places = set->counters.target.instance_count;
-	size_t needed = count_supported(set) * (places ? places : 1) * count_roots(set) +
+	size_t needed = count_members(set) * (places ? places : 1) * count_roots(set) +
 	                set->counters.target.clock_count;
 	char threads[64] = "";
 
