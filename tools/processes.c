@@ -145,6 +145,15 @@ void tool_processes_create(struct tool_processes *all, const pid_t *given, size_
 	processes_find_below(all);
 }
 
+bool tool_processes_has(const struct tool_processes *all, pid_t pid)
+{
+	size_t index = 0;
+
+	while (index < all->count && all->list[index].pid != pid)
+		index++;
+	return index < all->count;
+}
+
 void tool_processes_clear(struct tool_processes *all)
 {
 	ps__os_free(all->list);

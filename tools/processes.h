@@ -28,6 +28,7 @@ int tool_processes_reserve(void);
 /* Lists the processes that have a running thread. Zombies, processes that can't be read, and
  * perfsage itself are left out. */
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
+bool tool_processes_has(const struct tool_processes *all, pid_t pid);
 void tool_processes_clear(struct tool_processes *all);
 
 /* Waits for the end of a child, whatever signals come. Returns its status as waitpid gives it. */

@@ -306,12 +306,9 @@ static size_t start_count_new(const struct tool_processes *before, const struct 
 {
 	size_t created = 0;
 
-	for (size_t index = 0; index < now->count; index++) {
-		bool is_new = now->list[index].is_below;
-		for (size_t old = 0; is_new && old < before->count; old++)
-			is_new = before->list[old].pid != now->list[index].pid;
-		created += is_new;
-	}
+	for (size_t index = 0; index < now->count; index++)
+		created +=
+		    now->list[index].is_below && !tool_processes_has(before, now->list[index].pid);
 	return created;
 }
 
@@ -337,11 +334,24 @@ static int start_trees(struct stat_count *count, const struct stat_target *targe
 		if (result < 0)
 			return -1;
 	}
-	if (created)
-		tool_complain("--children: %zu process%s began while counting did, as they do all "
-		              "the time: they may be counted in part",
-		              created, created > 1 ? "es" : "");
+	stat_uncounted_note_began(count, created);
 	return 0;
+}
+
+/* Starts the processes that the user named, without the descendants that they have. */
+static int start_alone(struct stat_count *count, const struct stat_target *target)
+{
+	struct tool_processes before;
+	int result = stat_start_make_room(count, target->pid_count);
+
+	if (result < 0)
+		return -1;
+	tool_processes_create(&before, target->pids, target->pid_count);
+	result = start_given(count, target);
+	if (result == 0)
+		stat_uncounted_find_children(count, target, &before);
+	tool_processes_clear(&before);
+	return result;
 }
 
 int stat_start_processes(struct stat_count *count, const struct stat_target *target)
@@ -355,15 +365,8 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 		       -1;
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
-	if (target->has_children) {
-		if (start_trees(count, target) < 0)
-			return -1;
-	} else {
-		if (stat_start_make_room(count, target->pid_count) < 0 ||
-		    start_given(count, target) < 0)
-			return -1;
-		stat_uncounted_find_children(count, target);
-	}
+	if ((target->has_children ? start_trees : start_alone)(count, target) < 0)
+		return -1;
 	stat_uncounted_note_blind(count);
 	return start_note_estimate(count, target) < 0 ? -1 : stat_start_together(count);
 }

@@ -87,6 +87,7 @@ void stat_uncounted_take(struct stat_count *count)
 	                               .late_cpus = sum->late_cpus,
 	                               .late_cpu = sum->late_cpu,
 	                               .children = sum->children,
+	                               .began = sum->began,
 	                               .is_blind = sum->is_blind};
 	if (count->how.method == STAT_METHOD_WHOLE || stat_method_is_estimate(count->how.method)) {
 		snprintf(sum->why_unknown, sizeof sum->why_unknown,
@@ -112,6 +113,7 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 	first.is_of_processes = one->is_of_processes;
 	first.programs = sum->programs + one->programs;
 	first.children = one->children > sum->children ? one->children : sum->children;
+	first.began = one->children > sum->children ? one->began : sum->began;
 	first.is_blind = one->is_blind || sum->is_blind;
 	first.left = sum->left + one->left;
 	first.late_cpus = one->late_cpus > sum->late_cpus ? one->late_cpus : sum->late_cpus;
@@ -176,10 +178,14 @@ static void uncounted_show_children(const struct stat_uncounted *uncounted, stru
 	stat_footer_line("uncounted", out);
 	if (uncounted->is_blind)
 		ps__buffer_add(out, "not known: child processes that ran already, as no /proc of "
-		                    "this PID namespace is mounted\n");
+		                    "this PID namespace is mounted");
 	else
-		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n",
+		ps__buffer_add(out, "%zu child process%s that ran already when counting began",
 		               uncounted->children, uncounted->children > 1 ? "es" : "");
+	if (uncounted->began)
+		ps__buffer_add(out, "; %zu of them began just then, and may be counted",
+		               uncounted->began);
+	ps__buffer_add(out, "\n");
 }
 
 void stat_uncounted_show(const struct stat_uncounted *uncounted, struct ps__buffer *out)
@@ -235,18 +241,33 @@ void stat_uncounted_note_blind(struct stat_count *count)
 		              "already, and threads, may be missing in the counts");
 }
 
-void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target)
+void stat_uncounted_note_began(struct stat_count *count, size_t began)
 {
-	struct tool_processes all;
-	long threads = 0;
-	size_t children = 0;
+	count->uncounted.children += began;
+	count->uncounted.began = began;
+	if (began)
+		tool_complain("%zu child process%s began while counting did, and may be counted in "
+		              "part",
+		              began, began > 1 ? "es" : "");
+}
 
-	tool_processes_create(&all, target->pids, target->pid_count);
-	for (size_t index = 0; index < all.count; index++) {
-		children += all.list[index].is_below;
-		threads += all.list[index].is_below ? all.list[index].threads : 0;
+void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target,
+                                  const struct tool_processes *before)
+{
+	struct tool_processes now;
+	long threads = 0;
+	size_t children = 0, began = 0;
+
+	tool_processes_create(&now, target->pids, target->pid_count);
+	for (size_t index = 0; index < now.count; index++) {
+		if (!now.list[index].is_below)
+			continue;
+		bool is_old = tool_processes_has(before, now.list[index].pid);
+		began += !is_old;
+		children += is_old;
+		threads += is_old ? now.list[index].threads : 0;
 	}
-	tool_processes_clear(&all);
+	tool_processes_clear(&now);
 	count->uncounted.children = children;
 	if (children)
 		tool_complain("not counted: %zu child process%s with %ld thread%s, running "
@@ -254,4 +275,5 @@ void stat_uncounted_find_children(struct stat_count *count, const struct stat_ta
 		              "--children counts %s, too",
 		              children, children > 1 ? "es" : "", threads, threads > 1 ? "s" : "",
 		              children > 1 ? "them" : "it");
+	stat_uncounted_note_began(count, began);
 }

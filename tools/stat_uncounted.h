@@ -12,6 +12,7 @@
 
 struct stat_count;
 struct stat_target;
+struct tool_processes;
 
 struct stat_uncounted {
 	bool is_of_processes; /* false: whole CPUs are counted, whatever runs there */
@@ -23,6 +24,7 @@ struct stat_uncounted {
 	char why_unknown[320]; /* why there may be more uncounted programs than these; "": there are
 	                        * none */
 	size_t children;       /* number of children that ran before the processes were attached */
+	size_t began;          /* those of them that were created meanwhile: they may be counted */
 	bool is_blind;         /* it is unknown whether there were children */
 	long left;             /* number of the command's tasks that still ran when it ended */
 	size_t late_cpus;      /* number of CPUs that came online after counting began, and have no
@@ -34,9 +36,14 @@ struct stat_uncounted {
  * while the sets count, because the kernel's buffers for records are small. */
 void stat_uncounted_take(struct stat_count *count);
 
-/* Finds running descendants of these processes. Complains about them, and tells how to count
- * them. */
-void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
+/* Finds running descendants of these processes. Complains about them, and tells how to count them.
+ * A descendant that isn't in `before`, the list from before the sets were started, may be
+ * counted. */
+void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target,
+                                  const struct tool_processes *before);
+
+/* Notes children that were created while the sets were started, and complains about them. */
+void stat_uncounted_note_began(struct stat_count *count, size_t began);
 
 /* Complains if children and threads can't be found here, and notes it. */
 void stat_uncounted_note_blind(struct stat_count *count);

@@ -163,6 +163,7 @@ unit_tests = \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \
+	tests/unit/test_stat_children \
 	tests/unit/test_stat_defaults \
 	tests/unit/test_stat_method \
 	tests/unit/test_stat_start \
@@ -305,6 +306,7 @@ tests_unit_test_timeline_counters_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_known_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_text_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_children_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_start_LDADD = tools/libtools.la $(LDADD)
