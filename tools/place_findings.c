@@ -184,9 +184,9 @@ static bool has_unknown_thread(const struct place_run *run)
 
 static void say_none_shared(const struct place_run *run, struct ps__buffer *out)
 {
-	bool has_holes = tool_slices_hole_count(run->slices) > 0;
+	bool has_all = tool_slices_are_all(run->slices);
 
-	if (!has_holes && !has_unknown_thread(run)) {
+	if (has_all && !has_unknown_thread(run)) {
 		ps__buffer_add(out,
 		               "No task shared a hardware thread or core while another was idle.");
 		return;
@@ -194,8 +194,8 @@ static void say_none_shared(const struct place_run *run, struct ps__buffer *out)
 	ps__buffer_add(out,
 	               "It is not known whether tasks shared a hardware thread or core while "
 	               "another was idle: %s.",
-	               has_holes ? "in what was recorded none did"
-	                         : "some ran on CPUs that the tree lacks");
+	               has_all ? "some ran on CPUs that the tree lacks"
+	                       : "in what was recorded none did");
 }
 
 static void show_sharing(const struct place_run *run, size_t width, struct ps__buffer *out)

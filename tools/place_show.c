@@ -291,9 +291,9 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 		tool_put(&line, run->command[i]);
 	}
 	tool_put_rank(&line, run->pid);
-	/* A task that existed only inside a hole was not seen. */
+	/* A task that existed only inside a hole, or was created by a hidden one, was not seen. */
 	ps__buffer_add(&line, ": %s%zu task%s in ",
-	               tool_slices_hole_count(run->slices) ? "at least " : "", run->sums.task_count,
+	               tool_slices_are_all(run->slices) ? "" : "at least ", run->sums.task_count,
 	               run->sums.task_count == 1 ? "" : "s");
 	ps__number_add_duration(&line, place_elapsed_s(run));
 	tool_paragraph(out, ps__buffer_text(&line), 0, width);

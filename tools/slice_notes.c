@@ -52,6 +52,15 @@ void tool_slices_say_left(const struct tool_slices *slices, struct ps__buffer *o
 		               count, count == 1 ? "" : "s", count == 1 ? "it" : "they");
 }
 
+bool tool_slices_are_all(const struct tool_slices *slices)
+{
+	bool is_any_hidden = false;
+
+	for (size_t i = 0; i < tool_slices_task_count(slices); i++)
+		is_any_hidden |= tool_slices_task(slices, i)->is_hidden;
+	return !is_any_hidden && tool_slices_hole_count(slices) == 0;
+}
+
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out)
 {
 	const struct tool_task *first = NULL;

@@ -176,6 +176,8 @@ void tool_slices_complain_full(const struct tool_slices *slices);
 void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out);
 /* Tells how many tasks still ran when the observation ended. */
 void tool_slices_say_left(const struct tool_slices *slices, struct ps__buffer *out);
+/* True if nothing is unknown: there are no holes, and no task is hidden. */
+bool tool_slices_are_all(const struct tool_slices *slices);
 /* Names a hidden program and the number of hidden ones. */
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out);
 
