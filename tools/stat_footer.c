@@ -341,11 +341,20 @@ static void footer_show_delay(const struct stat_quality *quality, struct ps__buf
 	ps__buffer_add(out, " passed before counting began: they are in no count\n");
 }
 
-static void footer_show_cost(struct ps__buffer *out)
+/* True if perfsage's own time can't be in the counts: they are those of processes, or of a group
+ * that perfsage made for its command. */
+static bool footer_is_apart(const struct stat_quality *quality)
+{
+	return quality->uncounted.is_of_processes || quality->is_of_regions ||
+	       quality->how.method == STAT_METHOD_CGROUP;
+}
+
+static void footer_show_cost(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("cost", out);
 	ps__number_add_duration(out, stat_footer_cost_s());
-	ps__buffer_add(out, " CPU time of perfsage itself, not in the counts\n");
+	ps__buffer_add(out, " CPU time of perfsage itself%s\n",
+	               footer_is_apart(quality) ? ", not in the counts" : "");
 }
 
 /* True if the reader needs no warning about the counts. */
@@ -408,7 +417,7 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 	}
 	stat_method_show(&quality->how, out);
 	footer_show_origin(quality, out);
-	footer_show_cost(out);
+	footer_show_cost(quality, out);
 }
 
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
