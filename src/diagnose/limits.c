@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
+#include "eventset/attribution.h"
 #include "locate/switch_ring.h"
 
 #include <errno.h>
@@ -84,6 +85,11 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	               events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
+	if (d->permissions.kernel == 0 && cpus >= PS__CPUS_FOR_RECORDS &&
+	    events + 2 <= limit.rlim_cur / 2) {
+		ps__draft_add(d, " By migration records it needs %zu.", events + 2);
+		return;
+	}
 	/* Blocked: after the descriptors that are open, the limit leaves less than one for each
 	 * event. */
 	bool is_blocked = events + taken > limit.rlim_cur;

@@ -13,6 +13,9 @@ struct ps__clock_known {
 	bool is_doubtful; /* the part of its CPU may lack counts */
 };
 
+/* With fewer CPUs, an instance for each CPU is opened in less time than migration records. */
+#define PS__CPUS_FOR_RECORDS 4
+
 /* At most this many methods have a rank for a set: the size of ps__set_rank_methods' array. */
 #define PS__METHOD_RANKS 3
 

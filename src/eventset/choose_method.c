@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* With fewer CPUs, an instance for each CPU is opened in less time than migration records. */
-#define CPUS_FOR_RECORDS 4
-
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 {
 	set->attribution.method = &ps__method_last_cpu;
@@ -84,7 +81,7 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 	ranks[0] = &ps__method_per_cpu;
 	if (set->counters.target.kind == PS__TARGET_PROCESS)
 		return rank_for_process(set, ranks);
-	if (set->counters.enables_on_exec || ps__set_count_present_cpus() < CPUS_FOR_RECORDS)
+	if (set->counters.enables_on_exec || ps__set_count_present_cpus() < PS__CPUS_FOR_RECORDS)
 		return 1;
 	/* Instances lose no counts; records can, but are cheaper. */
 	ranks[is_auto ? 0 : 1] = &ps__method_records;

@@ -15,7 +15,7 @@ static rlim_t hard_limit;
 static int getrlimit_with_hard(int resource, struct rlimit *limit)
 {
 	(void)resource;
-	*limit = (struct rlimit){.rlim_cur = 20, .rlim_max = hard_limit};
+	*limit = (struct rlimit){.rlim_cur = 14, .rlim_max = hard_limit};
 	return 0;
 }
 
@@ -28,6 +28,10 @@ START_TEST(descriptors_are_set_beside_what_the_events_need)
 	            "is 1024, of which 0 are open. 6 events of one task need 6 file descriptors; "
 	            "exact attribution needs 25 (4 CPUs)",
 	            NULL);
+	fake_set_nofile(16); /* enough for migration records alone */
+	check_ok(diagnose(SIX_EVENTS));
+	check_found("descriptors", "", PS_FINDING_GOOD, "By migration records it needs 8.", NULL);
+	check_found("together", "", PS_FINDING_GOOD, "exact", NULL);
 	fake_set_nofile(14); /* enough for neither instances nor migration records */
 	check_ok(diagnose(SIX_EVENTS));
 	check_found("descriptors", "", PS_FINDING_LIMITED, "last-cpu", "limits.conf");
@@ -37,7 +41,7 @@ START_TEST(descriptors_are_set_beside_what_the_events_need)
 	hard_limit = 4096;
 	ps__os.getrlimit = getrlimit_with_hard;
 	check_ok(diagnose(SIX_EVENTS));
-	check_found("descriptors", "", PS_FINDING_LIMITED, "The limit (RLIMIT_NOFILE) is 20",
+	check_found("descriptors", "", PS_FINDING_LIMITED, "The limit (RLIMIT_NOFILE) is 14",
 	            "ulimit -n 50");
 	check_by("descriptors", PS_REMEDY_BY_YOU);
 }
