@@ -366,6 +366,7 @@ static void count_note_renewal(struct stat_count *count)
 
 void stat_count_take(struct stat_count *count)
 {
+	stat_uncounted_find_late_cpus(count);
 	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
@@ -382,6 +383,7 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 		    usage, count->how.before_s + tool_cgroup_cpu_s(&count->cgroup));
 		count->how.has_left = true;
 	}
+	stat_uncounted_find_late_cpus(count);
 	count_note_renewal(count);
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;

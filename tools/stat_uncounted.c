@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "base/os.h"
+#include "eventset/parts.h"
 #include "eventset/tasks.h"
 #include "locate/locate.h"
 #include "tools/processes.h"
@@ -59,9 +60,7 @@ static int uncounted_check_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* Finds CPUs that came online after counting began. A CPU stays in the number after it went offline
- * again. */
-static void uncounted_find_late_cpus(struct stat_count *count)
+void stat_uncounted_find_late_cpus(struct stat_count *count)
 {
 	struct stat_uncounted before = count->uncounted;
 	char text[4096];
@@ -72,13 +71,15 @@ static void uncounted_find_late_cpus(struct stat_count *count)
 	ps__list_for_each(text, uncounted_check_cpu, count);
 	if (count->uncounted.late_cpus < before.late_cpus)
 		count->uncounted = before;
+	for (size_t index = 0; count->uncounted.late_cpus && index < count->set_count; index++)
+		ps__set_note_missing(count->sets[index]);
 }
 
 void stat_uncounted_take(struct stat_count *count)
 {
 	struct stat_uncounted *sum = &count->uncounted;
 
-	uncounted_find_late_cpus(count);
+	stat_uncounted_find_late_cpus(count);
 	/* The kernel never stops the times of a run, so no program is uncounted. */
 	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;

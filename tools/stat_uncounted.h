@@ -57,6 +57,10 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 /* Notes which CPUs are online now. CPUs that come online later have no counters. */
 void stat_uncounted_note_online(struct stat_count *count);
 
+/* Finds CPUs that came online after counting began, before a reading: without what ran there, its
+ * counts are lower bounds. A CPU stays in the number after it went offline again. */
+void stat_uncounted_find_late_cpus(struct stat_count *count);
+
 /* Is true if there were uncounted programs, or may have been. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
 /* Returns the number of programs; NaN if there may be some but none was seen. */

@@ -189,7 +189,7 @@ struct ps__attribution {
 	bool is_moving;    /* it was switched during each attempt of the last fetch to read */
 	/* For records and PAPI: it isn't known where the counts since the last fetch belong */
 	bool has_lost;
-	bool is_lacking;     /* counts since ps_start are missing: tasks left the control group */
+	bool is_lacking;     /* counts since ps_start are missing: of tasks, or of a CPU */
 	bool misses_threads; /* the process created threads during each attempt to open it */
 	bool is_blind;       /* it isn't known which threads the process had */
 	struct ps__per_cpu per_cpu;

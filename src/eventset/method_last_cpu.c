@@ -75,6 +75,8 @@ static bool assign_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch, st
 	uint16_t mark = set->counters.target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED
 	                                                            : PS_ATTRIBUTION_LAST_CPU;
 
+	if (__builtin_expect(set->attribution.is_lacking, 0))
+		mark |= PS__MARK_INCOMPLETE;
 	fetch->mark = mark | fetch->flags;
 	if (__builtin_expect(has_many_roots(set), 0))
 		fetch->mark |= assign_roots(set, fetch->cpu, fetch->mark);

@@ -175,6 +175,28 @@ START_TEST(the_first_cpu_begins_to_count_when_the_last_one_does)
 }
 END_TEST
 
+/* _i: the last reading finds the CPU, or one before does. */
+START_TEST(without_a_cpu_that_came_online_the_counts_are_lower_bounds)
+{
+	begin_counting(-1, 0);
+	fake_file("/sys/devices/system/cpu/online", "0-3\n");
+	ck_assert_int_eq(stat_start_cpus(&run.count, NULL), 0);
+	ps__os.perf_event_open = open_event;
+	stat_count_take(&run.count);
+	ck_assert_int_eq((int)scene_total("page-faults").status, PS_STATUS_COUNTED);
+	fake_file("/sys/devices/system/cpu/online", "0-4\n");
+	if (_i == 1) {
+		stat_count_take(&run.count);
+		ck_assert_int_eq((int)scene_total("page-faults").status, PS_STATUS_INCOMPLETE);
+		fake_file("/sys/devices/system/cpu/online", "0-3\n");
+	}
+	fake_advance_on(PAGE_FAULTS, -1, 0, 5);
+	stat_count_stop(&run.count, NULL);
+	ck_assert_int_eq((int)scene_total("page-faults").status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(scene_total("page-faults").value, 5);
+}
+END_TEST
+
 /* _i: with --children, or without */
 START_TEST(without_proc_the_number_of_children_is_unknown)
 {
@@ -260,6 +282,8 @@ int main(void)
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
 	tcase_add_test(tests, the_first_process_begins_to_count_when_the_last_one_does);
 	tcase_add_test(tests, the_first_cpu_begins_to_count_when_the_last_one_does);
+	tcase_add_loop_test(tests, without_a_cpu_that_came_online_the_counts_are_lower_bounds, 0,
+	                    2);
 	tcase_add_loop_test(tests, without_proc_the_number_of_children_is_unknown, 0, 2);
 	tcase_add_test(tests, a_demanded_method_must_be_that_of_all_processes);
 	tcase_add_test(tests, an_offline_cpu_is_no_cpu_that_the_machine_lacks);
