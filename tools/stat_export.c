@@ -264,12 +264,13 @@ static void json_add_components(struct ps__json *json, struct ps__table *table,
                                 const struct stat_output *output)
 {
 	struct ps__table_view view = {.types = stat_output_types(output),
-	                              .cache_level = output->options->by.cache_level};
+	                              .cache_level = output->options->by.cache_level,
+	                              .idle = !output->options->look.hides_idle};
 
 	ps__table_select(table, &view);
 	ps__json_open(json, "components", '[');
 	for (size_t row = 0; row < table->row_count; row++) {
-		if (table->rows[row].counted)
+		if (table->rows[row].counted || view.idle) /* the first row always stays */
 			json_add_row(json, table, row);
 	}
 	ps__json_close(json, ']');
