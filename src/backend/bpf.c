@@ -34,6 +34,7 @@ struct ps__bpf {
 	uint32_t *events;
 	uint64_t *words;      /* the words of one CPU */
 	struct clock *clocks; /* by instance */
+	uint64_t failures;    /* from before the process was counted */
 	bool is_counting;
 	bool is_open;
 	uint64_t stopped_ns;
@@ -175,6 +176,16 @@ static int look_at(struct ps__bpf *bpf, size_t instance)
 	return read == PS_OK ? result : read;
 }
 
+static int read_failures(struct ps__bpf *bpf, uint64_t *failures)
+{
+	int result =
+	    ps__bpf_read(&bpf->kernel, ps__bpf_failed_key(bpf->kernel.cpu_limit), bpf->words);
+
+	if (result == PS_OK)
+		*failures = bpf->words[PS__BPF_FAILED];
+	return result;
+}
+
 /* Begins the counting of the process. The program runs on each CPU first, so that counts from
  * before, when events were tried, belong to no task. */
 static int bpf_begin(struct ps__bpf *bpf, pid_t pid)
@@ -188,6 +199,9 @@ static int bpf_begin(struct ps__bpf *bpf, pid_t pid)
 			return result;
 		bpf->clocks[instance].enabled_ns = bpf->words[ps__bpf_known_word(0) + 1];
 	}
+	int result = read_failures(bpf, &bpf->failures);
+	if (result != PS_OK)
+		return result;
 	return ps__bpf_set_process(&bpf->kernel, pid);
 }
 
@@ -273,20 +287,19 @@ static void bpf_store_totals(const struct ps__bpf *bpf, uint64_t *totals)
 }
 
 /*
- * Sets has_gaps if counts are missing. Either the process ran on a CPU whose events could not be
- * read: the CPU came online later, or an event is in the error state. Or the kernel skipped a
+ * Sets has_gaps if counts are missing. Either events could not be read on a CPU: the CPU came
+ * online later, or an event is in the error state. Or the kernel skipped a
  * program: then counts went to another task, or a child isn't counted. Called once for all CPUs, at
  * the last instance's reading.
  */
 static int look_for_failures(struct ps__bpf *bpf)
 {
-	uint64_t misses = 0;
-	int result =
-	    ps__bpf_read(&bpf->kernel, ps__bpf_failed_key(bpf->kernel.cpu_limit), bpf->words);
+	uint64_t misses = 0, failures = 0;
+	int result = read_failures(bpf, &failures);
 
 	if (result == PS_OK)
 		result = ps__bpf_count_misses(&bpf->kernel, &misses);
-	if (result == PS_OK && (bpf->words[PS__BPF_FAILED] || misses > 0))
+	if (result == PS_OK && (failures != bpf->failures || misses > 0))
 		bpf->base.has_gaps = true;
 	return result;
 }

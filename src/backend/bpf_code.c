@@ -198,11 +198,11 @@ static void emit_copy_words(struct ps__bpf_code *code, const struct ps__bpf_kern
 	}
 }
 
-/* Counts a failure for the reader if an event couldn't be read while the process ran. */
+/* Counts a failure for the reader if an event couldn't be read, whatever task runs: a later read
+ * then has what several tasks counted, and a late event may be that of the task that left. */
 static void emit_tell_failure(struct ps__bpf_code *code, const struct ps__bpf_kernel *kernel)
 {
 	emit_load(code, BPF_REG_1, BPF_REG_10, FAILED_AT);
-	emit_sum(code, BPF_AND, BPF_REG_1, BPF_REG_9);
 	size_t jump = emit_skip_if(code, BPF_JEQ, BPF_REG_1, 0);
 	emit_number(code, BPF_REG_1, (int)ps__bpf_failed_key(kernel->cpu_limit));
 	emit_look_up(code, kernel->sums.fd);

@@ -179,6 +179,17 @@ START_TEST(counts_that_could_not_be_read_are_told)
 }
 END_TEST
 
+/* Until then each switch fails on a CPU whose events aren't in the map yet. */
+START_TEST(what_failed_before_the_process_was_counted_is_no_loss)
+{
+	fake_bpf_fail_reading(0);
+	struct ps_eventset *set = started();
+
+	check_lacking(set, false);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* A task's counts are the next one's then, or a child is not counted. */
 START_TEST(a_program_that_was_left_out_is_told)
 {
@@ -272,6 +283,7 @@ int main(void)
 	tcase_add_test(tests, without_an_event_that_is_supported_there_is_nothing_to_count);
 	tcase_add_test(tests, each_event_has_a_descriptor_on_each_kind_of_cores);
 	tcase_add_test(tests, counts_that_could_not_be_read_are_told);
+	tcase_add_test(tests, what_failed_before_the_process_was_counted_is_no_loss);
 	tcase_add_loop_test(tests, a_program_that_was_left_out_is_told, 0, 2);
 	tcase_add_test(tests, a_cpu_that_was_offline_is_told_also_when_it_is_back);
 	tcase_add_test(tests, a_cpu_that_came_online_is_told);

@@ -162,8 +162,8 @@ static const struct {
 };
 
 /* Maps, programs, their tracepoints, each with its number; the events, a look at each CPU, the
- * process. */
-#define CALLS_OF_START (2 * (3 + 2 + 2) + 2 * 4 + 2 * 4 + 1)
+ * failures until then, the process. */
+#define CALLS_OF_START (2 * (3 + 2 + 2) + 2 * 4 + 2 * 4 + 1 + 1)
 
 /* The kernel may refuse at any point: nothing is left, and nothing else is tried instead. */
 START_TEST(each_call_that_is_refused_leaves_nothing)
