@@ -81,6 +81,11 @@ const struct ps__event *stat_method_find_probe(const struct ps_eventset *model)
 	return NULL;
 }
 
+bool stat_method_is_blind(enum stat_method asked, const struct ps_eventset *model, double group_s)
+{
+	return asked == STAT_METHOD_AUTO && !stat_method_find_probe(model) && isnan(group_s);
+}
+
 enum stat_method stat_method_choose(size_t events, bool has_probe)
 {
 	size_t copies = stat_method_copies(STAT_METHOD_PER_CPU, events);

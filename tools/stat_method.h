@@ -65,6 +65,11 @@ const struct ps__event *stat_method_find_probe(const struct ps_eventset *model);
  * thread would take long. */
 enum stat_method stat_method_choose(size_t events, bool has_probe);
 
+/* True if a control group isn't taken because it would make lower bounds of all counts. Without the
+ * group's CPU time (group_s is NaN) nobody can tell whether a process left it. A probe can't be
+ * counted in another way. */
+bool stat_method_is_blind(enum stat_method asked, const struct ps_eventset *model, double group_s);
+
 /* Called if no control group can be used, for the reason `why`. Returns true after a complaint if
  * no other method is possible. */
 bool stat_method_refuse_others(enum stat_method asked, const struct ps_eventset *model,

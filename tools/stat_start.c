@@ -105,14 +105,6 @@ static void start_await_sleep(pid_t pid)
 	}
 }
 
-/* True if a group would make lower bounds of all counts: without the group's CPU time nobody can
- * tell whether a process left it. A probe can't be counted in another way. */
-static bool start_is_group_blind(const struct stat_count *count, const struct stat_target *target)
-{
-	return target->method == STAT_METHOD_AUTO && !stat_method_find_probe(count->model) &&
-	       isnan(tool_cgroup_cpu_s(&count->cgroup));
-}
-
 /* Moves the child into a new control group and starts a set for the group. The child doesn't run
  * before its exec. On failure returns -1 with the reason in how->why, and removes the group. */
 static int start_group(struct stat_count *count, pid_t pid, const struct stat_target *target)
@@ -123,10 +115,15 @@ static int start_group(struct stat_count *count, pid_t pid, const struct stat_ta
 	how->before_s = start_cpu_s(pid);
 	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
 		return -1;
-	bool is_blind = start_is_group_blind(count, target);
+	double group_s = tool_cgroup_cpu_s(&count->cgroup);
+	bool is_blind = stat_method_is_blind(target->method, count->model, group_s);
 	if (!is_blind &&
-	    stat_start_clone(count, (struct stat_place){.cgroup = count->cgroup.folder}) == PS_OK)
+	    stat_start_clone(count, (struct stat_place){.cgroup = count->cgroup.folder}) == PS_OK) {
+		/* From the start, for the intervals before the end. */
+		if (isnan(group_s))
+			ps__set_note_missing(count->sets[0]);
 		return 0;
+	}
 	snprintf(how->why, sizeof how->why, "%s",
 	         is_blind ? "the kernel doesn't tell the CPU time of a group here (cgroup version "
 	                    "1), so each count would be a lower bound"

@@ -33,6 +33,28 @@ START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 }
 END_TEST
 
+#define GROUP "/sys/fs/cgroup/own"
+
+/* Version 1 has a cpu.stat without the CPU time, or none. */
+START_TEST(a_group_whose_time_is_unknown_is_taken_only_if_it_is_asked_for)
+{
+	char folder[] = GROUP;
+	const struct tool_cgroup group = {.folder = folder};
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	ck_assert(isnan(tool_cgroup_cpu_s(&group)));
+	fake_file(GROUP "/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
+	double unknown_s = tool_cgroup_cpu_s(&group);
+	ck_assert(isnan(unknown_s));
+	ck_assert(stat_method_is_blind(STAT_METHOD_AUTO, set, unknown_s));
+	ck_assert(!stat_method_is_blind(STAT_METHOD_CGROUP, set, unknown_s));
+	fake_file(GROUP "/cpu.stat", "usage_usec 1500000\nuser_usec 0\nsystem_usec 0\n");
+	ck_assert_double_eq(tool_cgroup_cpu_s(&group), 1.5);
+	ck_assert(!stat_method_is_blind(STAT_METHOD_AUTO, set, tool_cgroup_cpu_s(&group)));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static void check_suggestion(enum stat_method method, size_t limit, const char *wanted)
 {
 	struct ps__buffer out = {0};
@@ -274,6 +296,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "method");
 
 	tcase_add_test(tests, copies_are_events_by_cpus_and_many_of_them_want_a_control_group);
+	tcase_add_test(tests, a_group_whose_time_is_unknown_is_taken_only_if_it_is_asked_for);
 	tcase_add_test(tests, a_method_that_takes_few_enough_descriptors_is_named);
 	tcase_add_test(tests, a_costly_method_is_named_with_its_cost_and_the_remedy);
 	tcase_add_test(tests, time_out_of_the_group_is_what_the_group_does_not_explain);
