@@ -339,6 +339,7 @@ int stat_count_restart(struct stat_count *count)
 		if (ps_reset(count->sets[index]) != PS_OK)
 			return tool_complain_detail();
 	}
+	count->began_ns = 0;
 	return 0;
 }
 

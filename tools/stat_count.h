@@ -29,6 +29,9 @@ struct stat_count {
 	bool has_complained;
 	bool has_doubt; /* something was attributed by an estimate, or to the CPU seen at a
 	                 * reading */
+	/* CLOCK_MONOTONIC before the first set of running processes was started, if each set counts
+	 * from its own start on; 0: all sets count from the same time on */
+	uint64_t began_ns;
 	double delay_s; /* time from the command's start to the beginning of counting; 0: none */
 	struct stat_uncounted uncounted;
 	struct stat_how how;

@@ -43,7 +43,7 @@ struct run {
 
 /* stat_wait.c: waiting in a run. */
 
-/* Sets the times of a run; called when counting begins. */
+/* Sets the times of a run; called when counting has begun. */
 void stat_wait_set_clocks(struct run *run);
 
 /* Tells the watcher that the run is over: the watcher must no longer look where its tasks run. */

@@ -45,6 +45,8 @@ int stat_start_clone(struct stat_count *count, struct stat_place place)
 
 	if (code != PS_OK)
 		return code;
+	if (count->set_count == 0 && count->tells_tasks && !place.is_on_exec)
+		count->began_ns = ps__os_now_ns();
 	count->sets[count->set_count++] = set;
 	code = start_attach(set, &place);
 	if (code != PS_OK)

@@ -165,7 +165,7 @@ void stat_wait_set_clocks(struct run *run)
 {
 	const struct stat_options *options = &run->session->options;
 
-	run->started_ns = ps__os_now_ns();
+	run->started_ns = run->count.began_ns ? run->count.began_ns : ps__os_now_ns();
 	run->taken_ns = run->started_ns;
 	if (options->interval_ms)
 		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;

@@ -166,6 +166,35 @@ START_TEST(the_first_process_begins_to_count_when_the_last_one_does)
 }
 END_TEST
 
+static uint64_t first_open_ns;
+
+static int open_at_time(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                        unsigned long flags)
+{
+	if (!first_open_ns)
+		first_open_ns = ps__os_now_ns();
+	return open_event(attr, pid, cpu, group_fd, flags);
+}
+
+/* The counts of --tasks can't be dropped. */
+START_TEST(no_count_of_tasks_is_before_the_elapsed_time)
+{
+	show_process(500, "0-3");
+	show_process(600, "0-3");
+	begin_counting(500, 1);
+	ps__os.perf_event_open = open_at_time;
+	first_open_ns = 0;
+	run.count.tells_tasks = true;
+	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	stat_wait_set_clocks(&run);
+	ck_assert_uint_lt(run.started_ns, first_open_ns);
+	check_ok(stat_count_restart(&run.count)); /* as after --delay */
+	stat_wait_set_clocks(&run);
+	ck_assert_uint_gt(run.started_ns, first_open_ns);
+	ps__os.perf_event_open = open_event;
+}
+END_TEST
+
 START_TEST(the_first_cpu_begins_to_count_when_the_last_one_does)
 {
 	begin_counting(-1, 0);
@@ -281,6 +310,7 @@ int main(void)
 	tcase_add_test(tests, the_copies_are_those_of_the_process_with_most);
 	tcase_add_test(tests, processes_that_are_alike_have_one_method);
 	tcase_add_test(tests, the_first_process_begins_to_count_when_the_last_one_does);
+	tcase_add_test(tests, no_count_of_tasks_is_before_the_elapsed_time);
 	tcase_add_test(tests, the_first_cpu_begins_to_count_when_the_last_one_does);
 	tcase_add_loop_test(tests, without_a_cpu_that_came_online_the_counts_are_lower_bounds, 0,
 	                    2);
