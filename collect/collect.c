@@ -303,7 +303,7 @@ static int collect_stop(bool is_at_exit);
 
 static void collect_at_exit(void)
 {
-	ps__profile_give_up_call();
+	ps__member_give_up_call();
 	if (collect_stop(true) != PS_OK)
 		collect_complain(PS_ESYS);
 }

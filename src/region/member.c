@@ -280,6 +280,15 @@ void ps__member_recover(struct ps__member *member)
 	ps__profile_note(member->profile, PS__FAULT_JUMP);
 }
 
+void ps__member_give_up_call(void)
+{
+	if (!ps__own.is_inside || ps__stack_noted == UINTPTR_MAX)
+		return;
+	if (ps__own.member)
+		ps__member_recover(ps__own.member);
+	ps__profile_end();
+}
+
 /* Marks all cells: only the stop shows that counters were off meanwhile, so any path may lack
  * counts. */
 static void member_mark_cells(struct ps__member *member, uint16_t mark)
@@ -389,7 +398,7 @@ void ps__member_thread_ends(void *argument)
 
 	if (!ps__fork_is_same(member->profile->generation) || !member_is_own(member))
 		return;
-	ps__profile_give_up_call();
+	ps__member_give_up_call();
 	/* From now on a mark in a signal handler is refused: it would use memory that is being
 	 * freed. */
 	ps__stack_noted = UINTPTR_MAX;

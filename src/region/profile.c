@@ -40,15 +40,6 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 	    call);
 }
 
-void ps__profile_give_up_call(void)
-{
-	if (!ps__own.is_inside || ps__stack_noted == UINTPTR_MAX)
-		return;
-	if (ps__own.member)
-		ps__member_recover(ps__own.member);
-	ps__profile_end();
-}
-
 static uint64_t profile_next_number(void)
 {
 	static _Atomic uint64_t last;
@@ -166,7 +157,7 @@ void ps_profile_destroy(struct ps_profile *profile)
 {
 	if (!profile)
 		return;
-	ps__profile_give_up_call();
+	ps__member_give_up_call();
 	if (profile->unlisten)
 		profile->unlisten(profile);
 	int cancel = ps__cancel_hold();

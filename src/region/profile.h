@@ -228,11 +228,6 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
-/* For the end of the process, of the thread, or of a profile: a visit's call that the thread has
- * begun never goes on, because a jump left it, or because a handler that interrupted it ends the
- * process. Repairs the thread's member. Does nothing if the call can't be repaired. */
-void ps__profile_give_up_call(void);
-
 /* Returns the number of threads that have joined, or could not be counted. A thread that joins
  * again is counted once, unless it came to another profile in between. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
@@ -305,6 +300,10 @@ static inline void ps__member_set_last_ns(struct ps__member *member, uint64_t no
 
 /* Repairs the member after a call that a jump left: see ps__stack_was_left. */
 void ps__member_recover(struct ps__member *member);
+/* For the end of the process, of the thread, or of a profile: a visit's call that the thread has
+ * begun never goes on, because a jump left it, or because a handler that interrupted it ends the
+ * process. Repairs the thread's member. Does nothing if the call can't be repaired. */
+void ps__member_give_up_call(void);
 
 int ps__member_check(struct ps__member *member, long long *residual);
 /* Leaves the innermost region. */
