@@ -165,12 +165,14 @@ void stat_wait_set_clocks(struct run *run)
 {
 	const struct stat_options *options = &run->session->options;
 
-	run->started_ns = run->count.began_ns ? run->count.began_ns : ps__os_now_ns();
+	uint64_t now_ns = ps__os_now_ns();
+
+	run->started_ns = run->count.began_ns ? run->count.began_ns : now_ns;
 	run->taken_ns = run->started_ns;
 	if (options->interval_ms)
-		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;
+		run->tick_ns = now_ns + (uint64_t)options->interval_ms * 1000000;
 	if (options->limits.timeout_ms)
-		run->limit_ns = run->started_ns + (uint64_t)options->limits.timeout_ms * 1000000;
+		run->limit_ns = now_ns + (uint64_t)options->limits.timeout_ms * 1000000;
 	run->intervals = options->limits.interval_count;
 	if (run->count.uncounted.is_of_processes || run->count.online)
 		run->take_ns = run->started_ns + TAKE_NS;

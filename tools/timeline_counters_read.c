@@ -197,8 +197,8 @@ void timeline_counters_stop(struct timeline *timeline)
 		return;
 	counters->stop_ns = ps__os_now_ns();
 	for (size_t i = 0; i < counters->cpu_count; i++) {
-		if (ps_sampler_stop(counters->cpus[i].sampler) == PS_OK)
-			counters->cpus[i].until_ns = ps__os_now_ns();
+		ps_sampler_stop(counters->cpus[i].sampler);
+		counters->cpus[i].until_ns = ps__os_now_ns();
 	}
 }
 

@@ -173,12 +173,15 @@ static uint64_t find_unwritten(const struct timeline *timeline, const struct tim
 }
 
 /* True if samples of the event may be missing. An unassigned sample belongs to one of the events
- * that share samples. A damaged record may be a sample of any event. */
-static bool may_lack_samples(const struct timeline *timeline, const struct timeline_event *event)
+ * that share samples. A damaged record may be a sample of any event. What the kernel counted beyond
+ * the samples is in no loss for certain: the records that were lost may be others. */
+static bool may_lack_samples(const struct timeline *timeline, const struct timeline_event *event,
+                             uint64_t samples)
 {
 	const struct timeline_losses *losses = &timeline->losses;
 
-	return losses->damaged || (event->shares_samples && losses->unassigned);
+	return losses->damaged || (event->shares_samples && losses->unassigned) ||
+	       (event->total > samples && !tool_slices_is_full(timeline->slices));
 }
 
 void timeline_events_note_losses(struct timeline *timeline)
@@ -190,7 +193,7 @@ void timeline_events_note_losses(struct timeline *timeline)
 		uint64_t samples = tool_slices_sum_samples(timeline->slices, event->index);
 		uint64_t unwritten = find_unwritten(timeline, event, samples);
 		timeline->losses.unwritten += unwritten;
-		if (!unwritten && !may_lack_samples(timeline, event))
+		if (!unwritten && !may_lack_samples(timeline, event, samples))
 			continue;
 		event->status = PS_STATUS_INCOMPLETE;
 		event->is_counted = samples != 0;

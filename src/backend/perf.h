@@ -69,8 +69,8 @@ struct ps__group {
 	uint32_t type; /* PMU type of the leader */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	/* For a CPU target: how long the CPU was seen to be offline, when nothing could be
-	 * counted */
+	/* How long nothing could be counted: a CPU target's CPU was seen to be offline; or, in
+	 * the error state, how long a task slept in earlier runs */
 	uint64_t offline_ns;
 	/* A CPU target's enabled time at the last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;

@@ -24,7 +24,15 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	if (group->is_user_read)
 		ps__perf_user_read_last(group, values);
 	ps__signals_hold(&held);
+	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
+	uint64_t run_ns = until_ns - perf->started_ns;
 	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
+	/* What a task's group lacks from earlier runs, in which the task slept, is no time of this
+	 * run. */
+	if (perf->target.kind != PS__TARGET_CPU && missing_ns > run_ns) {
+		group->offline_ns += missing_ns - run_ns;
+		missing_ns = run_ns;
+	}
 	times[0] += missing_ns;
 	group->carry_enabled += missing_ns;
 	ps__signals_release(&held);

@@ -22,8 +22,8 @@ static const struct {
                              "there was no memory for a region, a path, a number or a report"},
     [PS__FAULT_NO_NAME] = {"failed", "a mark had no name"},
     [PS__FAULT_JUMP] = {"failed", "a jump left a call that was adding counts to a path"},
-    [PS__FAULT_UNREPORTED] = {"failed", "a slow visit was not reported, or could not be "
-                                        "written to the log"},
+    [PS__FAULT_UNREPORTED] = {"failed", "a visit that may have been slow was not reported, "
+                                        "or could not be written to the log"},
 };
 
 static void path_faults_add_kinds(struct ps_profile *profile, struct ps__buffer *lines)

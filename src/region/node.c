@@ -3,6 +3,8 @@
 #include "base/os.h"
 #include "region/profile.h"
 
+#include <sched.h>
+
 /* Stands for the root path's parent in the table, where a key can't be NULL. */
 static const char above_root;
 
@@ -94,4 +96,21 @@ void ps__node_free_all(struct ps__member *member)
 		node_free(node);
 	}
 	ps__links_clear(&member->links);
+}
+
+/* About 10 ms: longer than a thread is preempted within a change of a node. */
+#define MOST_TURNS 15000
+
+uint64_t ps__node_read_begin(struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
+
+	for (unsigned turn = 0; (sequence & 1) && sequence != node->given_up && turn < MOST_TURNS;
+	     turn++) {
+		sched_yield();
+		sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
+	}
+	if (sequence & 1)
+		node->given_up = sequence;
+	return sequence;
 }

@@ -9,6 +9,7 @@
 
 #include <perfsage/region.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,9 @@ struct ps__node {
 	struct ps__value_cell *newest_value;
 	struct ps__value_cell *last_value; /* the cell that was found last */
 	_Atomic unsigned doubt;            /* bits of enum ps__doubt */
+	/* The odd sequence that a reader of the paths has waited for in vain; used under the
+	 * profile's lock */
+	uint64_t given_up;
 };
 
 /* Makes a cell; ps__node_cell finds it or makes it. NULL if out of memory. */
@@ -108,6 +112,16 @@ static inline void ps__node_end(struct ps__node *node)
 	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
+}
+
+/* Reads of a node by another thread are between these two, and repeated if the second returns true.
+ * The caller holds the profile's lock. A jump out of a boundary leaves the sequence odd until the
+ * thread's next call, which can be late: after some turns the node is read as it is, and each
+ * further time at once. */
+uint64_t ps__node_read_begin(struct ps__node *node);
+static inline bool ps__node_read_retry(const struct ps__node *node, uint64_t sequence)
+{
+	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
 }
 
 /* Notes the time and the mark of counts that were added to a cell. */

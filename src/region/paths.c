@@ -6,8 +6,6 @@
 #include "region/profile.h"
 #include "store/attrmap.h"
 
-#include <sched.h>
-
 static const void *paths_key(const struct ps_region *region, const struct ps__rate *rate)
 {
 	return rate ? (const void *)rate : region;
@@ -220,27 +218,7 @@ static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
 		out->times[time] = atomic_load_explicit(&visits->times[time], memory_order_acquire);
 }
 
-/* A jump out of a boundary leaves the sequence odd until the thread's next call, which can be late:
- * after this number of turns the node is read as it is. The caller holds the profile's lock. */
-#define MOST_TURNS 1000
-
-static uint64_t paths_read_begin(const struct ps__node *node)
-{
-	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
-
-	for (unsigned turn = 0; (sequence & 1) && turn < MOST_TURNS; turn++) {
-		sched_yield();
-		sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
-	}
-	return sequence;
-}
-
-static bool paths_read_retry(const struct ps__node *node, uint64_t sequence)
-{
-	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
-}
-
-static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *cell)
+static void paths_add_cell(struct ps__node *node, struct ps__node_cell *cell)
 {
 	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
 	struct ps__history_row row = {.words = cell->words, .mark = &cell->mark};
@@ -249,9 +227,9 @@ static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *ce
 		struct ps_value value = {0};
 		uint64_t sequence;
 		do {
-			sequence = paths_read_begin(node);
+			sequence = ps__node_read_begin(node);
 			ps__history_show(cell->history, row, event, &value);
-		} while (paths_read_retry(node, sequence));
+		} while (ps__node_read_retry(node, sequence));
 		ps__paths_merge(part, event, &value);
 		if (value.attribution == PS_ATTRIBUTION_LAST_CPU)
 			node->path->doubt |= PS__HAS_UNSPLIT;
@@ -260,7 +238,7 @@ static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *ce
 		part->threads++;
 }
 
-static void paths_add_value(const struct ps__node *node, const struct ps__value_cell *value)
+static void paths_add_value(struct ps__node *node, const struct ps__value_cell *value)
 {
 	struct ps__value_sum *sum = ps__value_sum_find(node->path, value->name);
 	uint64_t sequence, count, low, high;
@@ -268,11 +246,11 @@ static void paths_add_value(const struct ps__node *node, const struct ps__value_
 	if (!sum)
 		return;
 	do {
-		sequence = paths_read_begin(node);
+		sequence = ps__node_read_begin(node);
 		count = atomic_load_explicit(&value->count, memory_order_acquire);
 		low = atomic_load_explicit(&value->low, memory_order_acquire);
 		high = atomic_load_explicit(&value->high, memory_order_acquire);
-	} while (paths_read_retry(node, sequence));
+	} while (ps__node_read_retry(node, sequence));
 	sum->count += count;
 	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
 }
@@ -315,9 +293,9 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		if (!node->path || node->path->paths != paths)
 			break;
 		do {
-			sequence = paths_read_begin(node);
+			sequence = ps__node_read_begin(node);
 			paths_load_visits(node, &now);
-		} while (paths_read_retry(node, sequence));
+		} while (ps__node_read_retry(node, sequence));
 		ps__paths_add_visits(node->path, &now);
 		node->path->visits.wall_ns += now.visits.wall_ns;
 		paths_add_on_cpu(&node->path->visits, node);

@@ -186,8 +186,13 @@ START_TEST(no_count_of_tasks_is_before_the_elapsed_time)
 	first_open_ns = 0;
 	run.count.tells_tasks = true;
 	ck_assert_int_eq(start(STAT_METHOD_AUTO), 0);
+	uint64_t opened_ns = ps__os_now_ns();
+	run.session->options.limits.timeout_ms = 1;
 	stat_wait_set_clocks(&run);
+	run.session->options.limits.timeout_ms = 0;
 	ck_assert_uint_lt(run.started_ns, first_open_ns);
+	/* The limit is not spent on the opening. */
+	ck_assert_uint_ge(run.limit_ns, opened_ns + 1000000);
 	check_ok(stat_count_restart(&run.count)); /* as after --delay */
 	stat_wait_set_clocks(&run);
 	ck_assert_uint_gt(run.started_ns, first_open_ns);

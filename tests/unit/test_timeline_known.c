@@ -285,8 +285,10 @@ START_TEST(what_is_counted_without_a_record_is_not_zero)
 	check_json_of("\"tid\": 101", "false", "1", "5");
 	end();
 	record(UINT64_MAX, true, (struct timeline_losses){.records = 50});
-	ck_assert_int_eq(events[0].status, PS_STATUS_COUNTED);
-	check_text("101", "1", "5");
+	/* They may be records of other kinds, or of other CPUs. */
+	ck_assert_int_eq(events[0].status, PS_STATUS_INCOMPLETE);
+	check_text("101", ">=1", "5");
+	check_text("102", ">=0", "5");
 	end();
 	events[0].shares_samples = true;
 	events[0].total = 0;
