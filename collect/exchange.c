@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEGIN "perfsage-report-1 "
+#define BEGIN "perfsage-report-2 "
 
 static void exchange_write_body(const struct collect_report *report, FILE *stream)
 {

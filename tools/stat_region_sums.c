@@ -209,6 +209,11 @@ static bool sums_lack_reports(const struct sums *sums)
 {
 	const struct stat_heard *heard = &sums->regions->heard;
 
+	/* A last report can come after the reports were read, and before the journal is. */
+	for (size_t index = 0; index < sums->count; index++) {
+		if (sums->list[index].is_flushed)
+			return true;
+	}
 	return heard->silent || heard->flushed || heard->lacks_notes ||
 	       sums->count < heard->reports;
 }

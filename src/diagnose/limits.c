@@ -86,7 +86,7 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
 	if (d->permissions.kernel == 0 && cpus >= PS__CPUS_FOR_RECORDS &&
-	    events + 2 <= limit.rlim_cur / 2) {
+	    events + 2 <= limit.rlim_cur / 2 && events + 2 + taken <= limit.rlim_cur) {
 		ps__draft_add(d, " By migration records it needs %zu.", events + 2);
 		return;
 	}

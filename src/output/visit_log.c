@@ -186,12 +186,15 @@ static const char *visit_log_name_path(const struct ps__member *member, size_t d
 
 	*start = '\0';
 	for (size_t level = depth; level-- > 0;) {
+		const char *whole = member->levels[level].node->region->name;
 		bool is_inner = level == depth - 1;
-		size_t length = visit_log_copy(member->levels[level].node->region->name, "/\\",
-		                               is_inner ? room : PS_LOG_TEXT_BYTES, name);
+		/* An outer name that would be cut is left out. */
+		bool is_long = !is_inner && strlen(whole) > PS_LOG_TEXT_BYTES - sizeof more;
+		size_t length =
+		    visit_log_copy(whole, "/\\", is_inner ? room : PS_LOG_TEXT_BYTES, name);
 		if (!is_inner)
 			name[length++] = '/';
-		if (length > (size_t)(start - out) - (level ? sizeof more - 1 : 0)) {
+		if (is_long || length > (size_t)(start - out) - (level ? sizeof more - 1 : 0)) {
 			start -= sizeof more - 1;
 			memcpy(start, more, sizeof more - 1);
 			break;

@@ -98,7 +98,7 @@ void ps__node_free_all(struct ps__member *member)
 	ps__links_clear(&member->links);
 }
 
-/* About 10 ms: longer than a thread is preempted within a change of a node. */
+/* About 10 ms. A thread can be preempted for longer: then the path lacks counts. */
 #define MOST_TURNS 15000
 
 uint64_t ps__node_read_begin(struct ps__node *node)

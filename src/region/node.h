@@ -117,7 +117,7 @@ static inline void ps__node_end(struct ps__node *node)
 /* Reads of a node by another thread are between these two, and repeated if the second returns true.
  * The caller holds the profile's lock. A jump out of a boundary leaves the sequence odd until the
  * thread's next call, which can be late: after some turns the node is read as it is, and each
- * further time at once. */
+ * further time at once. The sequence is odd then, and the node lacks counts. */
 uint64_t ps__node_read_begin(struct ps__node *node);
 static inline bool ps__node_read_retry(const struct ps__node *node, uint64_t sequence)
 {

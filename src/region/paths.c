@@ -297,6 +297,8 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 			paths_load_visits(node, &now);
 		} while (ps__node_read_retry(node, sequence));
 		ps__paths_add_visits(node->path, &now);
+		if (sequence & 1)
+			node->path->doubt |= PS__LACKS;
 		node->path->visits.wall_ns += now.visits.wall_ns;
 		paths_add_on_cpu(&node->path->visits, node);
 		for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next)
