@@ -35,16 +35,14 @@ static int perf_open(struct ps__backend *backend, struct ps__event *events, size
 	return result;
 }
 
-static int perf_control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
+/* Repeats a call that a signal interrupted, and tells why it fails. Apart, so that perf_control
+ * saves few registers: that is counted. */
+static __attribute__((cold, noinline)) int
+control_again(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
 {
 	int fd = group->members[0].fd;
 
-	/* The group's CPU is offline: there is nothing to start or stop. */
-	if (fd < 0)
-		return PS_OK;
-	if (ps__perf_is_lost(perf))
-		return ps__perf_fail_lost(perf);
-	while (ps__os.ioctl(fd, request, 0) < 0) {
+	do {
 		int error = errno;
 		if (error != EINTR && !ps__os_is_event(fd))
 			return ps__perf_fail_lost(perf);
@@ -54,8 +52,20 @@ static int perf_control(struct ps__perf *perf, const struct ps__group *group, un
 			                request == PERF_EVENT_IOC_ENABLE ? "PERF_EVENT_IOC_ENABLE"
 			                                                 : "PERF_EVENT_IOC_DISABLE",
 			                strerror(error));
-	}
+	} while (ps__os.ioctl(fd, request, 0) < 0);
 	return PS_OK;
+}
+
+static int perf_control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
+{
+	int fd = group->members[0].fd;
+
+	/* The group's CPU is offline: there is nothing to start or stop. */
+	if (fd < 0)
+		return PS_OK;
+	if (ps__perf_is_lost(perf))
+		return ps__perf_fail_lost(perf);
+	return ps__os.ioctl(fd, request, 0) < 0 ? control_again(perf, group, request) : PS_OK;
 }
 
 static int control_instance(struct ps__perf *perf, const struct ps__instance *instance,

@@ -208,7 +208,7 @@ static unsigned count_unknown(void)
 	bool is_told = false;
 
 	ck_assert_ptr_nonnull(stream);
-	snprintf(note, sizeof note, "CPU %d was offline", last_cpu());
+	snprintf(note, sizeof note, "CPU %d had no counters", last_cpu());
 	while (fgets(line, sizeof line, stream)) {
 		double begin;
 		int cpu;
