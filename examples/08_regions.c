@@ -51,10 +51,10 @@ static size_t size_argument(int argc, char **argv, int index, size_t otherwise)
 /* A thread that can't be counted works on: print_uncounted tells of its visits. */
 static void enter(struct ps_region *region)
 {
-	static _Thread_local int has_told;
+	static _Thread_local int has_complained;
 	int code = ps_region_enter(region);
 
-	if (code != PS_OK && !has_told++)
+	if (code != PS_OK && !has_complained++)
 		fprintf(stderr, "thread %d: ps_region_enter: %s\n    %s\n", omp_get_thread_num(),
 		        ps_strerror(code), ps_error_detail());
 }
