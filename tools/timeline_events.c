@@ -191,9 +191,8 @@ void timeline_events_note_losses(struct timeline *timeline)
 		if (!event->is_counted || event->is_counter)
 			continue;
 		uint64_t samples = tool_slices_sum_samples(timeline->slices, event->index);
-		uint64_t unwritten = find_unwritten(timeline, event, samples);
-		timeline->losses.unwritten += unwritten;
-		if (!unwritten && !may_lack_samples(timeline, event, samples))
+		timeline->losses.unwritten += find_unwritten(timeline, event, samples);
+		if (!may_lack_samples(timeline, event, samples))
 			continue;
 		event->status = PS_STATUS_INCOMPLETE;
 		event->is_counted = samples != 0;

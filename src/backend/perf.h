@@ -69,8 +69,8 @@ struct ps__group {
 	uint32_t type; /* PMU type of the leader */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	/* How long nothing could be counted: a CPU target's CPU was seen to be offline; or, in
-	 * the error state, how long a task slept in earlier runs */
+	/* Time in which nothing could be counted: a CPU target's CPU was seen to be offline; or,
+	 * in the error state, a task slept in earlier runs */
 	uint64_t offline_ns;
 	/* A CPU target's enabled time at the last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;
@@ -152,7 +152,7 @@ struct ps__perf {
 	struct ps__perf_execs *execs; /* NULL: programs aren't watched */
 	bool counting;
 	uint64_t user_config1; /* for the place of every instance */
-	/* How long it counted, up to the last stop; while it counts: PS__COUNTING, with
+	/* Time that it counted, up to the last stop; while it counts: PS__COUNTING, with
 	 * CLOCK_MONOTONIC less that time. One word, which no jump can leave half changed */
 	uint64_t past_ns;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */

@@ -27,8 +27,7 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
 	uint64_t run_ns = until_ns - perf->started_ns;
 	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
-	/* What a task's group lacks from earlier runs, in which the task slept, is no time of this
-	 * run. */
+	/* A task's group may lack more than this run's time: the task slept in earlier runs. */
 	if (perf->target.kind != PS__TARGET_CPU && missing_ns > run_ns) {
 		group->offline_ns += missing_ns - run_ns;
 		missing_ns = run_ns;

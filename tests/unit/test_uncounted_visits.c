@@ -132,7 +132,7 @@ static char *save(size_t *bytes)
 	return text;
 }
 
-/* What this process counted goes to the paths, with another name for the region "saved", which is
+/* The counts of this process go to the paths, with another name for the region "saved", which is
  * as long. */
 static void load_saved(struct ps_paths *paths, const char *name)
 {
