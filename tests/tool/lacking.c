@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The perfsage command, over and over, without memory for its first, second, ... allocation, until
- * it makes no more of them:
+ * The perfsage command, over and over, each time without memory for another one of its allocations:
  *
  *     lacking NAME FOLDER LAST ARGUMENTS...
  *
- * LAST: only about so many allocations before the end, as those before are another run's, too; 0:
- * all.
+ * Of the allocations with the same functions on the stack the first two and the last fail. LAST:
+ * only about so many allocations before the end, as those before are another run's, too; 0: all.
  * FOLDER has an empty folder "tmp" for the command's temporary files. The counted program creates
  * FOLDER/began and, when it ends, FOLDER/ended. The command must not crash or hang; it complains or
  * succeeds, and does not succeed with a complaint of memory; no temporary file stays; and what it
  * began to count is not ended by it.
  */
+#include "base/hash.h"
 #include "base/os.h"
 #include "support/small.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +31,8 @@
 #define CANNOT_COUNT 125
 #define LONGEST_S    120
 #define PATH_BYTES   4096
+#define NUMBERS      65536
+#define STACK_DEPTH  64
 
 /* The command itself, which is no process of its own here. */
 int perfsage_main(int argc, char **argv);
@@ -38,30 +41,54 @@ int perfsage_main(int argc, char **argv);
 #undef main
 
 static unsigned long number, fails_at;
+
 /* Shared with the children. */
-static volatile int *has_failed;
-static volatile unsigned long *made;
+struct shared {
+	bool has_failed;
+	unsigned long made;       /* the most allocations of a run */
+	uint64_t stacks[NUMBERS]; /* of the first run: a hash of each allocation's callers */
+};
+
+static struct shared *shared;
 static char folder[PATH_BYTES - 64];
+
+/* Each run is a fork of one process, so a function has the same address in all runs. */
+static uint64_t hash_of_callers(void)
+{
+	void *callers[STACK_DEPTH];
+	size_t bytes = (size_t)backtrace(callers, STACK_DEPTH) * sizeof *callers;
+	uint64_t hash = PS__HASH_EMPTY;
+
+	for (size_t index = 0; index < bytes; index++)
+		hash = ps__hash_add(hash, ((const unsigned char *)callers)[index]);
+	return hash;
+}
 
 static void *allocate(size_t size_bytes)
 {
-	if (++number > *made)
-		*made = number;
+	if (++number > shared->made)
+		shared->made = number;
+	if (fails_at == 0 && number < NUMBERS)
+		shared->stacks[number] = hash_of_callers();
 	if (number != fails_at)
 		return calloc(1, size_bytes);
-	*has_failed = 1;
+	shared->has_failed = true;
 	errno = ENOMEM;
 	return NULL;
 }
 
-static volatile void *shared(void)
+/* Whether the allocation is one of the first two with its callers, or the last. */
+static bool is_worth_a_run(unsigned long wanted, unsigned long made)
 {
-	void *memory =
-	    mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned before = 0;
 
-	if (memory == MAP_FAILED)
-		abort();
-	return memory;
+	for (unsigned long other = 1; other < wanted; other++)
+		before += shared->stacks[other] == shared->stacks[wanted];
+	for (unsigned long other = wanted + 1; before > 1 && other <= made; other++) {
+		if (shared->stacks[other] == shared->stacks[wanted])
+			return false;
+	}
+	return true;
 }
 
 static const char *path_of(const char *name)
@@ -173,41 +200,50 @@ static const char *complaint_about(int status)
 	return NULL;
 }
 
+/* Returns whether the command did what it must without this allocation; 0: with all memory. */
+static bool holds(unsigned long without, int argc, char **argv, const char *name)
+{
+	shared->has_failed = false;
+	fails_at = without;
+	int status = run(argc, argv);
+	const char *complaint = complaint_about(status);
+
+	if (!shared->has_failed && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
+		complaint = "it fails with all memory that it needs";
+	if (complaint)
+		printf("FAIL: %s: allocation %lu: %s (status %#x)\n", name, without, complaint,
+		       (unsigned)status);
+	return !complaint;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long complaints = 0;
+	unsigned long complaints = 0, runs = 0;
 
 	if (argc < 5)
 		return EXIT_FAILURE;
 	const char *name = argv[1];
 	snprintf(folder, sizeof folder, "%s", argv[2]);
 	setenv("TMPDIR", path_of("tmp"), 1);
-	has_failed = shared();
-	made = shared();
-	unsigned long last = strtoul(argv[3], NULL, 10);
-	if (last > 0) {
-		run(argc - 3, argv + 3);
-		fails_at = *made > last ? *made - last : 0;
+	shared =
+	    mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+	complaints += !holds(0, argc - 3, argv + 3, name);
+	unsigned long made = shared->made, last = strtoul(argv[3], NULL, 10);
+	if (made == 0 || made >= NUMBERS) {
+		printf("FAIL: %s: it makes %lu allocations\n", name, made);
+		return EXIT_FAILURE;
 	}
-	unsigned long first = fails_at + 1, step = (unsigned long)ps_test_serial_size(1, 7),
-		      runs = 0;
-	fails_at += 1 - step;
-	do {
-		fails_at += step;
+	unsigned long first = last > 0 && last < made ? made - last + 1 : 1;
+	unsigned long step = (unsigned long)ps_test_serial_size(1, 7);
+	for (unsigned long without = first; without <= made && complaints < 20; without += step) {
+		if (!is_worth_a_run(without, made))
+			continue;
 		runs++;
-		*has_failed = 0;
-		int status = run(argc - 3, argv + 3);
-		const char *complaint = complaint_about(status);
-		if (!*has_failed && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
-			complaint = "it fails with all memory that it needs";
-		if (complaint && ++complaints <= 20)
-			printf("FAIL: %s: allocation %lu: %s (status %#x)\n", name, fails_at,
-			       complaint, (unsigned)status);
-	} while (*has_failed);
-	if (runs == 1)
-		printf("FAIL: %s: it allocates nothing\n", name);
-	else if (complaints == 0)
-		printf("PASS: %s: %lu of %lu allocations may fail\n", name, runs - 1,
-		       fails_at - first);
-	return complaints || runs == 1;
+		complaints += !holds(without, argc - 3, argv + 3, name);
+	}
+	if (complaints == 0)
+		printf("PASS: %s: %lu of %lu allocations may fail\n", name, runs, made - first + 1);
+	return complaints > 0;
 }
