@@ -398,6 +398,7 @@ struct ps__write {
 	const long long *counters; /* for STORE: one for each event */
 	uint16_t mark;             /* for STORE: its attribution */
 	uint64_t now_ns;           /* CLOCK_MONOTONIC; 0: the callee reads the clock */
+	bool keeps_labels;         /* the counts don't get the doubts of the bases: for takes */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
 void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp);
@@ -409,8 +410,7 @@ static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set, uin
 	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
-/* fast_path_open.c: after a reading on the slow path, opens the fast path if the next one may take
- * it. */
+/* fast_path_open.c: opens the fast path after a slow reading, if the next one may take it. */
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
 /* Does the same after a take. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);

@@ -150,10 +150,18 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 		open_fast_path(set, slot, set->recorder.root);
 }
 
+/* True if the next interval may have a better label than the one that was taken: on the slow path
+ * the method finds it. The fast path would repeat the label. */
+static bool may_improve(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	return set->attribution.only_cpu >= 0 &&
+	       (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_MIXED;
+}
+
 /* After a take the counts of all slots are 0. */
 void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot)
 {
-	if (!is_paused(set) && may_last(set, slot))
+	if (!is_paused(set) && may_last(set, slot) && !may_improve(set, slot))
 		open_fast_path(set, slot, &ps__fast_take);
 }
 

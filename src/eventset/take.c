@@ -10,14 +10,17 @@
 #include "eventset/eventset.h"
 #include "eventset/fast_take.h"
 
-/* Gives each slot a part of the latest reading: else the next one would lack the slot's base. */
+/* Gives each slot with counts a part of the latest reading: else the next one would lack the slot's
+ * base. */
 static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
 {
-	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here};
+	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here, .keeps_labels = true};
 	bool has_all = here->has_part;
 
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		has_all &= set->recorder.active[index]->has_part;
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		const struct ps__slot *slot = set->recorder.active[index];
+		has_all &= slot->has_part || !slot->has_counts;
+	}
 	return has_all ? PS_OK : ps__set_write(set, &write, NULL);
 }
 

@@ -158,8 +158,15 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		ps__history_trim(history, set->recorder.history);
 }
 
+static void write_doubt_base(struct ps__slot *slot, uint16_t doubt)
+{
+	slot->base_mark = ps__mark_join(slot->has_base ? slot->base_mark : 0, doubt);
+	slot->has_base = true;
+}
+
 /* Gives the doubts (ps__mark_doubt) of any part to all parts: counts of one slot may belong to any
- * other slot, even if the others were counted later, or are in the base of ps_accum. */
+ * other slot, even if the others were counted later, or are in the base of ps_accum. For a take the
+ * bases alone get them: the counts are taken with the labels of their own interval. */
 static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventset *set,
                                                                const struct ps__write *write)
 {
@@ -176,9 +183,10 @@ static __attribute__((cold, noinline)) void write_spread_doubt(struct ps_eventse
 		struct ps__slot *slot = set->recorder.active[index];
 		if (!takes_part(slot, write))
 			continue;
-		slot->counts_mark = ps__mark_join(slot->counts_mark, doubt);
-		if (slot->has_base)
-			slot->base_mark = ps__mark_join(slot->base_mark, doubt);
+		if (!write->keeps_labels)
+			slot->counts_mark = ps__mark_join(slot->counts_mark, doubt);
+		if (slot->has_base || write->keeps_labels)
+			write_doubt_base(slot, doubt);
 	}
 }
 

@@ -5,11 +5,10 @@
  * lost. The clock stands still but where a test moves it. tests/api/test_rebound.c has the real
  * kernel.
  */
-#include "support/scene.h"
+#include "support/regions.h"
 
 #include <errno.h>
 
-#define EVENT "page-faults"
 #define US    UINT64_C(1000)
 #define OTHER 4711
 
@@ -319,6 +318,56 @@ START_TEST(no_memory_for_a_cpu_that_it_met_loses_nothing)
 }
 END_TEST
 
+/* A thread that counts regions is bound to CPU 0, is moved to CPU 2 for a while, and comes back. */
+static void move_between_regions(void)
+{
+	scene_pass(0);
+	fake_set_affinity("0");
+	regions_begin(EVENT, NULL);
+	visit_counting(region("before"), 3);
+	scene_pass(100 * US);
+	fake_set_affinity("0-3");
+	fake_set_cpu(2);
+	scene_pass(100 * US);
+	fake_set_cpu(0);
+	fake_set_affinity("0");
+	fake_advance(PAGE_FAULTS, 40);
+}
+
+static void check_regions(enum ps_attribution of_the_move)
+{
+	for (int visit = 0; visit < 4; visit++) {
+		scene_pass(10 * US);
+		visit_counting(region("after"), 5);
+	}
+	take_paths();
+	ck_assert_int_eq(value_of("before", -1, PS_SHARE_EXCLUSIVE).attribution,
+	                 PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq(value_of("", -1, PS_SHARE_EXCLUSIVE).attribution, of_the_move);
+	struct ps_value after = value_of("after", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(after.value, 20);
+	ck_assert_int_eq(after.attribution, PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq(all("", -1), 63);
+	regions_end();
+}
+
+START_TEST(regions_after_a_move_are_pinned_again)
+{
+	move_between_regions();
+	check_regions(PS_ATTRIBUTION_MIXED);
+}
+END_TEST
+
+/* The ring tells that CPU 2 was met, and lost the records that follow. */
+START_TEST(regions_after_lost_records_are_pinned_again)
+{
+	move_between_regions();
+	for (int i = 0; i < 2000; i++)
+		fake_switch_task(0);
+	check_regions(PS_ATTRIBUTION_LAST_CPU);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("bound");
@@ -327,6 +376,8 @@ int main(void)
 	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);
 	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
 	tcase_add_test(tests, a_store_does_not_end_the_interval_of_a_move);
+	tcase_add_test(tests, regions_after_a_move_are_pinned_again);
+	tcase_add_test(tests, regions_after_lost_records_are_pinned_again);
 	tcase_add_loop_test(
 	    tests, a_move_is_shared_out_by_the_time_since_the_counts_were_last_assigned, 0, CALLS);
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
