@@ -169,13 +169,14 @@ static int stat_start_counting(struct run *run, pid_t command)
 	else if (options->target.pid_count)
 		result = stat_start_processes(&run->count, &options->target);
 	else
-		result = stat_start_command(&run->count, command, &options->target);
+		result = stat_start_command(&run->count, command, &options->target,
+		                            &run->session->watcher.ending);
 	return result == 0 && stat_options_tell_tasks(options) ? stat_tasks_check(&run->count)
 	                                                       : result;
 }
 
-/* Ends the repetitions if a signal came since the run before: Ctrl-C reached no command. Returns -1
- * if so. */
+/* Ends perfsage, and the repetitions, if a signal came before the command was started, or since the
+ * run before: Ctrl-C reached no command. Returns -1 if so. */
 static int stat_check_interruption(struct run *run, struct tool_launch *launch)
 {
 	struct session *session = run->session;
@@ -234,6 +235,8 @@ static int stat_start_and_count(struct run *run)
 	}
 	run->command = stat_options_counts_command(&session->options) ? launch.pid : 0;
 	tool_watcher_hold(watcher);
+	if (command && stat_check_interruption(run, &launch) < 0)
+		return stat_failed_status(session);
 	stat_wait_set_clocks(run);
 	if (command) {
 		int status = tool_launch_go(&launch, command, watcher);

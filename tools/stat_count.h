@@ -9,6 +9,7 @@
 #include "tools/stat_uncounted.h"
 
 #include <perfsage.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 
@@ -95,9 +96,11 @@ int stat_start_together(struct stat_count *count);
 /*
  * The functions below open the events and start them: for a child that waits for its exec (its
  * counters start at the exec), for running processes, for CPUs that are online, or for a control
- * group.
+ * group. stat_start_command blocks the signals of `held` from the time on when the child is in a
+ * group of its own.
  */
-int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target);
+int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target,
+                       const sigset_t *held);
 int stat_start_processes(struct stat_count *count, const struct stat_target *target);
 int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
 int stat_start_cgroup(struct stat_count *count, const char *path);

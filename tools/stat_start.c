@@ -9,6 +9,7 @@
 #include "tools/terminal.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static void start_await_sleep(pid_t pid)
 
 /* Moves the child into a new control group and starts a set for the group. The child doesn't run
  * before its exec. On failure returns -1 with the reason in how->why, and removes the group. */
-static int start_group(struct stat_count *count, pid_t pid, const struct stat_target *target)
+static int start_in_group(struct stat_count *count, pid_t pid, const struct stat_target *target)
 {
 	struct stat_how *how = &count->how;
 
@@ -133,6 +134,20 @@ static int start_group(struct stat_count *count, pid_t pid, const struct stat_ta
 	start_drop_sets(count, 0);
 	tool_cgroup_destroy(&count->cgroup);
 	return -1;
+}
+
+/* Does the same while the signals of `held` wait: a signal that ended perfsage would leave the
+ * group behind. If there is a group in the end, the signals go on waiting. */
+static int start_group(struct stat_count *count, pid_t pid, const struct stat_target *target,
+                       const sigset_t *held)
+{
+	sigset_t before;
+
+	sigprocmask(SIG_BLOCK, held, &before);
+	int result = start_in_group(count, pid, target);
+	if (result < 0)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	return result;
 }
 
 /* Chooses the method. A control group isn't chosen for tasks that must be told apart, or for
@@ -208,13 +223,14 @@ static int start_note_estimate(struct stat_count *count, const struct stat_targe
 	return 0;
 }
 
-int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target)
+int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target,
+                       const sigset_t *held)
 {
 	enum stat_method method = start_choose(count, target);
 
 	if (stat_start_make_room(count, 1) < 0)
 		return -1;
-	if (method == STAT_METHOD_CGROUP && start_group(count, pid, target) < 0) {
+	if (method == STAT_METHOD_CGROUP && start_group(count, pid, target, held) < 0) {
 		if (stat_method_refuse_others(target->method, count->model, count->how.why))
 			return -1;
 		method = STAT_METHOD_PER_CPU;
