@@ -205,7 +205,8 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 {
 	const struct stat_options *options = output->options;
 	bool is_one_of_many = options->repetitions > 1 || options->interval_ms > 0 ||
-	                      stat_options_tell_tasks(options) || output->regions;
+	                      stat_options_tell_tasks(options) || output->regions ||
+	                      options->appends;
 	struct stat_fields fields;
 	struct stat_metrics metrics;
 	struct ps_export_options how = {.size = sizeof how,
