@@ -115,7 +115,7 @@ static void tasks_add_rows(const struct stat_output *output, const struct matrix
 	if (!out->failed)
 		tasks_set_headings(&grid, output, matrix);
 	ps__buffer_add(out, "\n");
-	tool_add_grid(out, &grid, output->screen.width, " (--json has all)");
+	tool_add_grid(out, &grid, output->screen.width, " (--csv and --json have all)");
 	ps__grid_clear(&grid);
 }
 
@@ -134,7 +134,11 @@ int stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 	struct ps__buffer out = {0}, line = {0};
 	size_t shown = tasks_choose(output, matrix);
 
-	tasks_add_rows(output, matrix, shown, &out);
+	if (shown)
+		tasks_add_rows(output, matrix, shown, &out);
+	else
+		ps__buffer_add(&out, "\n%-*sno count was attributed to any\n", PS__KNOWN_INDENT,
+		               matrix->kind == MATRIX_OF_PROCESSES ? "processes" : "tasks");
 	if (shown < matrix->count) {
 		ps__buffer_add(&line, "and %zu more row%s, none with more ", matrix->count - shown,
 		               matrix->count - shown == 1 ? "" : "s");
