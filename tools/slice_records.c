@@ -218,15 +218,19 @@ static void give_reads(const struct tool_stream *stream, struct tool_stream *rea
 
 int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns)
 {
+	bool is_again = records->heap != NULL;
+
 	records->end_ns = end_ns;
 	records->has_tail |= records->is_full;
 	records->heap_count = 0;
-	records->heap = ps__os_calloc(records->stream_count + 1, sizeof *records->heap);
+	if (!is_again)
+		records->heap = ps__os_calloc(records->stream_count + 1, sizeof *records->heap);
 	if (!records->heap)
 		return ps__fail_memory("the order of the records");
 	for (size_t i = 0; i < records->stream_count; i++) {
-		if (i % 2 == 1)
+		if (i % 2 == 1 && !is_again)
 			give_reads(&records->streams[i], &records->streams[i - 1]);
+		records->streams[i].next = 0;
 		if (records->streams[i].count)
 			records->heap[records->heap_count++] = i;
 	}

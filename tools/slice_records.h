@@ -81,7 +81,8 @@ uint64_t tool_slice_records_sum(const struct tool_slice_records *records, size_t
 /* Keeps a copy of the name and returns its index; SIZE_MAX if memory runs out. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
 /* Begins to play: tool_slice_records_next then returns all records in the order of time. Holes end
- * at end_ns at the latest. PS_ENOMEM. */
+ * at end_ns at the latest. No record may be added afterwards, but the play may begin again.
+ * PS_ENOMEM. */
 int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns);
 /* Returns NULL at the end. */
 const struct tool_slice_record *tool_slice_records_next(struct tool_slice_records *records);

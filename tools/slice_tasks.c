@@ -8,6 +8,17 @@
 
 #define LEAST_PLACES 64
 
+void tool_slices_clear_play(struct tool_slices *slices)
+{
+	for (size_t i = 0; i < slices->task_count; i++)
+		ps__os_free(slices->tasks[i].counts);
+	ps__os_free(slices->tasks);
+	ps__os_free(slices->places);
+	ps__os_free(slices->holes);
+	ps__os_free(slices->on);
+	ps__os_free(slices->foreign);
+}
+
 static size_t *tasks_find_place(const struct tool_slices *slices, size_t *places, size_t room,
                                 uint32_t tid)
 {
@@ -98,6 +109,13 @@ uint64_t tool_slices_foreign(const struct tool_slices *slices, size_t event)
 size_t tool_slices_task_count(const struct tool_slices *slices)
 {
 	return slices->task_count;
+}
+
+const struct tool_task *tool_slices_first_thread(const struct tool_slices *slices, uint32_t pid)
+{
+	const struct tool_task *task = tool_task_find(slices, pid);
+
+	return task && task->pid == pid ? task : NULL;
 }
 
 const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index)

@@ -27,7 +27,9 @@ struct tool_slices {
 
 #define TOOL_CPU_ANY (-1)
 
-/* slice_tasks.c: returns the newest task with this tid; NULL if there is none. */
+/* slice_tasks.c: frees everything but the records. */
+void tool_slices_clear_play(struct tool_slices *slices);
+/* Returns the newest task with this tid; NULL if there is none. */
 struct tool_task *tool_task_find(const struct tool_slices *slices, uint32_t tid);
 /* Adds a task. NULL if memory runs out; slices->result is then set. */
 struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32_t tid,

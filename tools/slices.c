@@ -26,14 +26,8 @@ void tool_slices_destroy(struct tool_slices *slices)
 {
 	if (!slices)
 		return;
-	for (size_t i = 0; i < slices->task_count; i++)
-		ps__os_free(slices->tasks[i].counts);
 	tool_slice_records_clear(&slices->records);
-	ps__os_free(slices->tasks);
-	ps__os_free(slices->places);
-	ps__os_free(slices->holes);
-	ps__os_free(slices->on);
-	ps__os_free(slices->foreign);
+	tool_slices_clear_play(slices);
 	ps__os_free(slices);
 }
 
@@ -422,6 +416,21 @@ int tool_slices_play(struct tool_slices *slices, const struct tool_slices_play *
 		return ps__fail(PS_ENOTRUN, "process %d executed no program in this time",
 		                (int)play->exec_pid);
 	return slices->result;
+}
+
+int tool_slices_play_again(struct tool_slices *slices, const struct tool_slices_play *play)
+{
+	struct tool_slices again = {.records = slices->records, .events = slices->events};
+	int result = PS_ENOMEM;
+
+	again.foreign = ps__os_calloc(again.events + 1, sizeof *again.foreign);
+	if (again.foreign)
+		result = tool_slices_play(&again, play);
+	else
+		ps__fail_memory("the slices");
+	slices->records = again.records;
+	tool_slices_clear_play(&again);
+	return result;
 }
 
 uint64_t tool_slices_begin_ns(const struct tool_slices *slices)

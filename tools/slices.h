@@ -158,12 +158,17 @@ void tool_slices_note_ran(struct tool_slices *slices, uint32_t tid, int cpu, uin
 /* Plays all records, once. PS_ENOMEM; PS_ENOTRUN if exec_pid executed nothing; or what visit
  * returned. */
 int tool_slices_play(struct tool_slices *slices, const struct tool_slices_play *play);
+/* Plays all records again: visits the same spans of copies of the tasks. So the visitor can look up
+ * in slices how each task ended, by its index. Called after a play with the same times. */
+int tool_slices_play_again(struct tool_slices *slices, const struct tool_slices_play *play);
 
 /* Valid after playing: the sum of the event's samples that name a task which isn't observed. */
 uint64_t tool_slices_foreign(const struct tool_slices *slices, size_t event);
 /* Valid after playing. Tasks are in the order in which they were met. */
 size_t tool_slices_task_count(const struct tool_slices *slices);
 const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index);
+/* Returns the newest first thread of a process, whose tid is the pid; NULL if there is none. */
+const struct tool_task *tool_slices_first_thread(const struct tool_slices *slices, uint32_t pid);
 size_t tool_slices_hole_count(const struct tool_slices *slices);
 const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_t index);
 uint64_t tool_slices_begin_ns(const struct tool_slices *slices);

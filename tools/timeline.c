@@ -170,8 +170,6 @@ static int timeline_visit(const struct tool_span *span, void *context)
 	if (result != PS_OK)
 		return tool_complain_detail();
 	timeline_counters_add_span(timeline, span);
-	if (timeline->tracks && timeline_trace_add(timeline, span) < 0)
-		return -1;
 	if (!timeline->options.has_slices)
 		return 0;
 	if (timeline->options.is_json)
@@ -185,22 +183,31 @@ static int timeline_visit_hole(const struct tool_hole *hole, void *context)
 {
 	struct timeline *timeline = context;
 
-	if (timeline_sums_add_hole(&timeline->sums, hole) != PS_OK)
-		return tool_complain_detail();
-	return timeline->tracks ? timeline_trace_add_hole(timeline, hole) : 0;
+	return timeline_sums_add_hole(&timeline->sums, hole) == PS_OK ? 0 : tool_complain_detail();
 }
 
-/* Plays the records. Returns -1 after a complaint. A failed write is reported when the file is
- * finished. */
+static int timeline_visit_for_trace(const struct tool_span *span, void *context)
+{
+	return timeline_trace_add(context, span);
+}
+
+static int timeline_visit_hole_for_trace(const struct tool_hole *hole, void *context)
+{
+	return timeline_trace_add_hole(context, hole);
+}
+
+/* Plays the records. The trace needs a second play: a track begins with its task's last name, which
+ * only the end of the first play tells. Returns -1 after a complaint. A failed write is reported
+ * when the file is finished. */
 static int timeline_play(struct timeline *timeline)
 {
-	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
-	                                      .end_ns = timeline->end_ns,
-	                                      .exec_pid = timeline->command_pid,
-	                                      .has_mappings = true,
-	                                      .visit = timeline_visit,
-	                                      .visit_hole = timeline_visit_hole,
-	                                      .context = timeline};
+	struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
+	                                .end_ns = timeline->end_ns,
+	                                .exec_pid = timeline->command_pid,
+	                                .has_mappings = true,
+	                                .visit = timeline_visit,
+	                                .visit_hole = timeline_visit_hole,
+	                                .context = timeline};
 
 	if (timeline_sums_create(&timeline->sums, (size_t)timeline->options.rows) != PS_OK)
 		return tool_complain_detail();
@@ -209,6 +216,11 @@ static int timeline_play(struct timeline *timeline)
 	else if (timeline->options.has_slices)
 		ps__buffer_add(&timeline->text, "\n");
 	int result = tool_slices_play(timeline->slices, &play);
+	if (result == PS_OK && timeline->tracks) {
+		play.visit = timeline_visit_for_trace;
+		play.visit_hole = timeline_visit_hole_for_trace;
+		result = tool_slices_play_again(timeline->slices, &play);
+	}
 	if (result == PS_ENOMEM || result == PS_ENOTRUN)
 		tool_complain_detail();
 	return result == PS_OK ? 0 : -1;

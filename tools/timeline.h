@@ -202,7 +202,8 @@ int timeline_sums_add_hole(struct timeline_sums *sums, const struct tool_hole *h
 void timeline_sums_close(struct timeline_sums *sums);
 void timeline_sums_clear(struct timeline_sums *sums);
 
-/* timeline_trace.c: return -1 after a complaint. */
+/* timeline_trace.c: return -1 after a complaint. Spans and holes are added while the slices are
+ * played again. */
 int timeline_trace_open(struct timeline *timeline);
 int timeline_trace_add(struct timeline *timeline, const struct tool_span *span);
 int timeline_trace_add_hole(struct timeline *timeline, const struct tool_hole *hole);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of perfsage timeline: a track for each hardware thread with the tasks on it, and one
- * for each task with its states. Holes are separate slices. */
+ * for each task with its states. Holes are separate slices. A task's track has the task's last
+ * name. A slice on a hardware thread has the name that the task had when the slice ended. */
 #include "tools/timeline.h"
 
 #include "base/os.h"
@@ -102,9 +103,12 @@ static uint64_t track_of_cpu(struct timeline *timeline, int cpu)
 	return *track = trace_add_track(timeline, &made);
 }
 
+/* `task` is the state at the end. The name of a process is that of its first thread,
+ * if this name is known. */
 static uint64_t track_of_process(struct timeline *timeline, const struct tool_task *task)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
+	const struct tool_task *first = tool_slices_first_thread(timeline->slices, task->pid);
 	char name[NAME_BYTES];
 
 	for (size_t i = tracks->process_count; i > 0; i--) {
@@ -117,7 +121,7 @@ static uint64_t track_of_process(struct timeline *timeline, const struct tool_ta
 	    trace_place_of(&tracks->processes, &tracks->process_room, tracks->process_count);
 	if (!track)
 		return 0;
-	write_name(name, task->name, task->pid);
+	write_name(name, (first && *first->name ? first : task)->name, task->pid);
 	tracks->pids[tracks->process_count++] = task->pid;
 	return *track =
 	           trace_add_track(timeline, &(struct ps__trace_track){.kind = PS__TRACE_PROCESS,
@@ -125,10 +129,11 @@ static uint64_t track_of_process(struct timeline *timeline, const struct tool_ta
 	                                                               .process = (int)task->pid});
 }
 
-static uint64_t track_of_task(struct timeline *timeline, const struct tool_task *task)
+static uint64_t track_of_task(struct timeline *timeline, size_t index)
 {
 	struct timeline_tracks *tracks = timeline->tracks;
-	uint64_t *track = trace_place_of(&tracks->tasks, &tracks->task_room, task->index);
+	const struct tool_task *task = tool_slices_task(timeline->slices, index);
+	uint64_t *track = trace_place_of(&tracks->tasks, &tracks->task_room, index);
 	char name[NAME_BYTES];
 
 	if (!track || *track)
@@ -208,7 +213,7 @@ int timeline_trace_add(struct timeline *timeline, const struct tool_span *span)
 	char name[NAME_BYTES];
 	bool is_on = span->kind == TOOL_SPAN_ON;
 
-	uint64_t track = track_of_task(timeline, span->task);
+	uint64_t track = track_of_task(timeline, span->task->index);
 	if (!track)
 		return -1;
 	snprintf(name, sizeof name, "CPU %d", span->cpu);

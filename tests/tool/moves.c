@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Work that perfsage timeline is to show: a thread that moves between two CPUs and touches pages
- * there, threads by thousands, switches by thousands, and a process that goes on. */
+ * there, threads by thousands, switches by thousands, threads and processes that get names, and a
+ * process that goes on. */
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -213,6 +215,46 @@ static int linger(void)
 		pause_ms(2);
 }
 
+static pthread_barrier_t all_are_named;
+
+static void *work_under_name(void *name)
+{
+	pause_ms(1);
+	if (name)
+		pthread_setname_np(pthread_self(), name);
+	pthread_barrier_wait(&all_are_named);
+	pause_ms(1);
+	return NULL;
+}
+
+/* A thread that names itself, one that its creator names, one without a name of its own, and a
+ * child that executes the program with 0. At the end the first thread changes its name, too. */
+static int give_names(char *program)
+{
+	static char own[] = "own-name";
+	pthread_t threads[3];
+
+	pthread_barrier_init(&all_are_named, NULL, 4);
+	for (size_t i = 0; i < 3; i++) {
+		if (pthread_create(&threads[i], NULL, work_under_name, i == 0 ? own : NULL) != 0)
+			return 5;
+	}
+	pthread_setname_np(threads[1], "given-name");
+	pthread_barrier_wait(&all_are_named);
+	pid_t child = fork();
+	if (child == 0) {
+		pause_ms(1);
+		execl(program, program, "0", (char *)NULL);
+		_exit(10);
+	}
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	waitpid(child, NULL, 0);
+	pause_ms(1);
+	pthread_setname_np(pthread_self(), "late-name");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "cpus") == 0)
@@ -224,6 +266,8 @@ int main(int argc, char **argv)
 		return make_threads((size_t)atoi(argv[2]));
 	if ((argc == 3 || argc == 4) && strcmp(argv[1], "switches") == 0)
 		return switch_often((size_t)atoi(argv[2]), argc == 4 ? (unsigned)atoi(argv[3]) : 0);
+	if (argc == 3 && strcmp(argv[1], "names") == 0)
+		return give_names(argv[2]);
 	if (argc == 2 && strcmp(argv[1], "linger") == 0)
 		return linger();
 	return 2;

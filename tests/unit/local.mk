@@ -113,6 +113,7 @@ unit_tests = \
 	tests/unit/test_sampled_times \
 	tests/unit/test_sampling \
 	tests/unit/test_slice_holes \
+	tests/unit/test_slice_names \
 	tests/unit/test_slices \
 	tests/unit/test_slow_visits \
 	tests/unit/test_visit_log \
@@ -296,6 +297,7 @@ tests_unit_test_place_sums_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_sweep_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_placement_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slice_holes_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_slice_names_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_log_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_screens_stat_LDADD = tools/libtools.la $(LDADD)
