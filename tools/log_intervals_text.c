@@ -108,15 +108,12 @@ static void put_counts(struct interval_output *output, const struct interval_row
 static void put_group_name(struct interval_output *output, const struct tool_log_group *group,
                            struct ps__buffer *text)
 {
-	size_t width = output->screen.width;
-
 	ps__buffer_add(text, "%s%s", output->log->options.group,
 	               group->is_set ? "=" : " was never set");
 	tool_put(text, group->text);
 	struct ps__buffer name = *text;
 	*text = (struct ps__buffer){0};
-	ps__path_label_add_name(text, ps__buffer_text(&name),
-	                        width ? ps__label_width(width) : SIZE_MAX,
+	ps__path_label_add_name(text, ps__buffer_text(&name), ps__label_width(output->screen.width),
 	                        output->screen.has_utf8 ? PS_PATHS_UTF8 : 0);
 	text->failed |= name.failed;
 	ps__buffer_clear(&name);

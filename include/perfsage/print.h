@@ -63,8 +63,10 @@ struct ps_print_options {
 	unsigned types;
 	int cache_level; /* where caches are shown: 0 all, 1 to 5 this level, or PS_CACHE_LAST_LEVEL
 	                  */
-	size_t width; /* of the terminal, in columns; 0: unlimited. Counts that don't fit are left
-	               * out, and named below the table */
+	/* Of the terminal, in columns. The names of a line are shortened, and columns of counts
+	 * that don't fit are left out, and named below the table; one always stays. 0: unlimited,
+	 * nothing is shortened or left out for lack of room, and lines have any length */
+	size_t width;
 	/* Names of <perfsage/metric.h>, shown as columns after the events */
 	const char *const *metrics;
 	size_t metric_count;

@@ -164,7 +164,9 @@ size_t ps__label_width(size_t screen_width)
 {
 	size_t part = screen_width * 2 / 5;
 
-	if (screen_width == 0 || part > LONGEST)
+	if (screen_width == 0)
+		return SIZE_MAX;
+	if (part > LONGEST)
 		return LONGEST;
 	return part < SHORTEST ? SHORTEST : part;
 }

@@ -36,7 +36,8 @@ void ps__label_add_event(struct ps__buffer *buffer, const char *event, const cha
 void ps__label_add_metric(struct ps__buffer *buffer, const char *metric, const char *unit,
                           bool is_also_event);
 
-/* Returns the number of columns that the names of a line may take. */
+/* Returns the number of columns that the names of a line may take: SIZE_MAX if screen_width is 0,
+ * no limit. */
 size_t ps__label_width(size_t screen_width);
 
 /* Finds the branches of a tree's line; called from the last line up. Bit d of the result is set if

@@ -335,6 +335,30 @@ START_TEST(a_chain_of_chosen_types_has_all_their_names)
 }
 END_TEST
 
+/* The width leaves out the middle of a chain, and long lists of numbers. */
+START_TEST(without_a_width_all_names_and_numbers_are_shown)
+{
+	use_machine(2);
+	store_about(200, 1);
+	char *narrow = printed(PS_PRINT_NO_LEGEND, 80), *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_ptr_nonnull(strstr(narrow, " + .. + CPU 200 "));
+	ck_assert_ptr_nonnull(strstr(text, " + L3 12 + L2 100 + L1 100 + Core 100 + CPU 200 "));
+	free(narrow);
+	free(text);
+	for (int cpu = 0; cpu < machines[2].cpus; cpu++)
+		store_about(cpu, cpu * cpu % 11 < 4 ? 1 : 1000);
+	narrow = printed(PS_PRINT_NO_LEGEND, 80);
+	text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_ptr_nonnull(strstr(narrow, " CPUs, each "));
+	ck_assert_ptr_null(strstr(text, " CPUs, each "));
+	ck_assert_ptr_nonnull(strstr(text, ", each "));
+	ck_assert_int_eq((int)cpus_of(text), machines[2].cpus);
+	free(narrow);
+	free(text);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lines");
@@ -354,5 +378,6 @@ int main(void)
 	tcase_add_test(tests, a_list_is_folded_too);
 	tcase_add_loop_test(tests, a_type_that_was_asked_for_is_always_seen, 0, 3);
 	tcase_add_test(tests, a_chain_of_chosen_types_has_all_their_names);
+	tcase_add_test(tests, without_a_width_all_names_and_numbers_are_shown);
 	return scene_run(suite);
 }
