@@ -42,6 +42,25 @@ static struct ps__value_cell *value_cell(struct ps__member *member, struct ps__n
 	return cell;
 }
 
+static void value_add_to_cell(struct ps__value_cell *cell, int64_t value)
+{
+	uint64_t turn = atomic_load_explicit(&cell->turn, memory_order_relaxed);
+	struct ps__value_total *from = &cell->totals[turn & 1], *to = &cell->totals[~turn & 1];
+	uint64_t low = atomic_load_explicit(&from->low, memory_order_relaxed);
+	uint64_t sum = low + (uint64_t)value;
+	uint64_t carry = (sum < low) - (uint64_t)(value < 0);
+
+	atomic_store_explicit(&to->count,
+	                      atomic_load_explicit(&from->count, memory_order_relaxed) + 1,
+	                      memory_order_release);
+	atomic_store_explicit(&to->low, sum, memory_order_release);
+	atomic_store_explicit(&to->high,
+	                      atomic_load_explicit(&from->high, memory_order_relaxed) + carry,
+	                      memory_order_release);
+	/* Pairs with the acquiring load of paths.c. */
+	atomic_store_explicit(&cell->turn, turn + 1, memory_order_release);
+}
+
 static int value_add(struct ps_region *named, int64_t value)
 {
 	struct ps__member *member;
@@ -60,14 +79,8 @@ static int value_add(struct ps_region *named, int64_t value)
 		ps__profile_note(named->profile, PS__FAULT_NO_MEMORY);
 		return ps__fail_memory("a number's name in a path; the number is lost");
 	}
-	uint64_t low = atomic_load_explicit(&cell->low, memory_order_relaxed);
-	uint64_t sum = low + (uint64_t)value;
 	member->is_changing = true;
-	ps__node_begin(node);
-	ps__add_word(&cell->count, 1);
-	ps__store_word(&cell->low, sum);
-	ps__add_word(&cell->high, (sum < low) - (uint64_t)(value < 0));
-	ps__node_end(node);
+	value_add_to_cell(cell, value);
 	member->is_changing = false;
 	return PS_OK;
 }

@@ -34,14 +34,23 @@ struct ps__visits {
 	_Atomic uint64_t skipped;  /* visits inside a visit that was not counted */
 };
 
-/* The numbers that the program gave under one name in a path. Their sum (high, low) has 128 bits,
- * in two's complement: no number of calls makes it overflow. Only the path's thread writes this
- * struct; other threads read it. */
+/* The sum (high, low) has 128 bits, in two's complement: no number of calls makes it overflow. */
+struct ps__value_total {
+	_Atomic uint64_t count;
+	_Atomic uint64_t low, high;
+};
+
+/* The numbers that the program gave under one name in a path. Only the path's thread writes this
+ * struct; other threads read it. The newest total is at the turn modulo 2; the next one is written
+ * to the other place. So there always is a whole total, however long the thread stops, or if it
+ * leaves the change by a jump. */
 struct ps__value_cell {
 	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
 	const struct ps_region *name;
-	_Atomic uint64_t count;
-	_Atomic uint64_t low, high;
+	_Atomic uint64_t turn; /* stored with release, loaded with acquire */
+	/* Stored with release, after the earlier turn: a reader that sees a word of a later total
+	 * also sees that the turn has changed. */
+	struct ps__value_total totals[2];
 };
 
 /* Why the counts of a path can be wrong. A failed reading sets the first two (ps__member_lose), and

@@ -218,6 +218,16 @@ static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
 		out->times[time] = atomic_load_explicit(&visits->times[time], memory_order_acquire);
 }
 
+/* Handles a read inside a change that goes on: the path lacks the counts that are not added yet. A
+ * boundary takes back a growth if a counter went backwards, so until then a count may be below 0;
+ * the least that it can be is 0. */
+static void paths_note_unfinished(struct ps__node *node, struct ps_value *value)
+{
+	node->path->doubt |= PS__LACKS;
+	if (value->raw > INT64_MAX)
+		value->value = 0, value->raw = 0;
+}
+
 static void paths_add_cell(struct ps__node *node, struct ps__node_cell *cell)
 {
 	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
@@ -230,6 +240,8 @@ static void paths_add_cell(struct ps__node *node, struct ps__node_cell *cell)
 			sequence = ps__node_read_begin(node);
 			ps__history_show(cell->history, row, event, &value);
 		} while (ps__node_read_retry(node, sequence));
+		if (sequence & 1)
+			paths_note_unfinished(node, &value);
 		ps__paths_merge(part, event, &value);
 		if (value.attribution == PS_ATTRIBUTION_LAST_CPU)
 			node->path->doubt |= PS__HAS_UNSPLIT;
@@ -238,19 +250,21 @@ static void paths_add_cell(struct ps__node *node, struct ps__node_cell *cell)
 		part->threads++;
 }
 
-static void paths_add_value(struct ps__node *node, const struct ps__value_cell *value)
+static void paths_add_value(const struct ps__node *node, const struct ps__value_cell *value)
 {
 	struct ps__value_sum *sum = ps__value_sum_find(node->path, value->name);
-	uint64_t sequence, count, low, high;
+	uint64_t turn, count, low, high;
 
 	if (!sum)
 		return;
+	/* Repeats until no later number came in between. */
 	do {
-		sequence = ps__node_read_begin(node);
-		count = atomic_load_explicit(&value->count, memory_order_acquire);
-		low = atomic_load_explicit(&value->low, memory_order_acquire);
-		high = atomic_load_explicit(&value->high, memory_order_acquire);
-	} while (ps__node_read_retry(node, sequence));
+		turn = atomic_load_explicit(&value->turn, memory_order_acquire);
+		const struct ps__value_total *total = &value->totals[turn & 1];
+		count = atomic_load_explicit(&total->count, memory_order_acquire);
+		low = atomic_load_explicit(&total->low, memory_order_acquire);
+		high = atomic_load_explicit(&total->high, memory_order_acquire);
+	} while (atomic_load_explicit(&value->turn, memory_order_relaxed) != turn);
 	sum->count += count;
 	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
 }

@@ -109,6 +109,7 @@ unit_tests = \
 	tests/unit/test_region_doubt \
 	tests/unit/test_region_gone \
 	tests/unit/test_region_left \
+	tests/unit/test_region_torn \
 	tests/unit/test_sampled_rates \
 	tests/unit/test_sampled_times \
 	tests/unit/test_sampling \

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths that are read while their thread stands still inside a change: what is half changed is no
+ * number. */
+#include "region/paths.h"
+#include "region/profile.h"
+#include "support/regions.h"
+#include "support/step.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+
+/* Replaces the C library's: a reader waits by it. */
+int sched_yield(void)
+{
+	return 0;
+}
+
+static struct ps__node *node_below_root(void)
+{
+	return atomic_load_explicit(&ps__own.member->root->next, memory_order_acquire);
+}
+
+/* Returns the word of EVENT in the node's only cell. */
+static _Atomic uint64_t *count_of_node(struct ps__node *node)
+{
+	struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire);
+
+	return &cell->words[cell->history->recording->column[0].word];
+}
+
+/* A growth that is taken back, because a counter went backwards, may leave less than 0 for a
+ * while. */
+START_TEST(a_count_below_0_inside_a_change_is_not_shown)
+{
+	regions_begin(EVENT, NULL);
+	visit_counting(region("work"), 3);
+	struct ps__node *node = node_below_root();
+	take_paths();
+	ck_assert_int_eq(value_of("work", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_COUNTED);
+	ps__node_begin(node);
+	atomic_fetch_sub(count_of_node(node), 7);
+	take_paths();
+	struct ps_value value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(value.value, 0);
+	ck_assert_uint_eq(value.raw, 0);
+	atomic_fetch_add(count_of_node(node), 7);
+	ps__node_end(node);
+	take_paths();
+	ck_assert_int_eq(own("work", -1), 3);
+	regions_end();
+}
+END_TEST
+
+/* The change began after the visits were read. */
+START_TEST(counts_read_inside_a_change_are_lower_bounds)
+{
+	regions_begin(EVENT, NULL);
+	visit_counting(region("work"), 3);
+	struct ps__node *node = node_below_root();
+	struct ps_paths *paths = ps__paths_make(regions.profile, 1);
+	ck_assert_ptr_nonnull(paths);
+	node->path = ps__paths_get_path(paths, paths->root, node->region, node->rate);
+	ck_assert_ptr_nonnull(node->path);
+	ps__node_begin(node);
+	ck_assert_int_eq(ps__paths_add_node(node, true), 0);
+	ps__node_end(node);
+	ck_assert_uint_eq(node->path->doubt & PS__LACKS, PS__LACKS);
+	ps__paths_settle(paths);
+	ck_assert_int_eq(node->path->parts->values[0].status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(node->path->parts->values[0].value, 3);
+	ps_paths_destroy(paths);
+	regions_end();
+}
+END_TEST
+
+#ifdef STEP_IS_POSSIBLE
+
+static struct {
+	sem_t asked, answered;
+	bool has_ended;
+	/* How often the sum was that before the call, that after it, or another one */
+	unsigned before, after, others;
+} reader;
+
+static void read_sum(void)
+{
+	struct ps_paths *paths;
+	struct ps_mark_value sum = {.size = sizeof sum};
+
+	check_ok(ps_paths_create(&paths, regions.profile));
+	check_ok(ps_path_mark_value(ps_paths_root(paths), "n", PS_SHARE_EXCLUSIVE, &sum));
+	ps_paths_destroy(paths);
+	if (sum.flags == 0 && sum.count == 1 && sum.sum == -3)
+		reader.before++;
+	else if (sum.flags == 0 && sum.count == 2 && sum.sum == 2)
+		reader.after++;
+	else
+		reader.others++;
+}
+
+static void *read_when_asked(void *unused)
+{
+	while (sem_wait(&reader.asked) == 0 && !reader.has_ended) {
+		read_sum();
+		sem_post(&reader.answered);
+	}
+	return unused;
+}
+
+static void ask(int number)
+{
+	(void)number;
+	sem_post(&reader.asked);
+	while (sem_wait(&reader.answered) != 0 && errno == EINTR)
+		;
+}
+
+/* The sum goes from below 0 to above: its upper half changes, too. */
+START_TEST(a_sum_is_whole_at_each_instruction)
+{
+	struct sigaction action = {.sa_handler = ask};
+	pthread_t thread;
+
+	if (!step_is_possible())
+		return;
+	sigaction(SIGTRAP, &action, NULL);
+	sem_init(&reader.asked, 0, 0);
+	sem_init(&reader.answered, 0, 0);
+	regions_begin(EVENT, NULL);
+	struct ps_region *name = region("n");
+	check_ok(ps_region_add_value(name, -3));
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_when_asked, NULL), 0);
+	step(true);
+	int result = ps_region_add_value(name, 5);
+	step(false);
+	check_ok(result);
+	reader.has_ended = true;
+	sem_post(&reader.asked);
+	pthread_join(thread, NULL);
+	ck_assert_uint_gt(reader.before, 20);
+	ck_assert_uint_gt(reader.after, 3);
+	ck_assert_msg(reader.others == 0, "of %u sums %u are neither old nor new",
+	              reader.before + reader.after + reader.others, reader.others);
+	regions_end();
+}
+END_TEST
+
+#endif
+
+int main(void)
+{
+	Suite *suite = suite_create("region_torn");
+	TCase *tests = scene_case(suite, "region_torn");
+
+	tcase_add_test(tests, a_count_below_0_inside_a_change_is_not_shown);
+	tcase_add_test(tests, counts_read_inside_a_change_are_lower_bounds);
+#ifdef STEP_IS_POSSIBLE
+	tcase_add_test(tests, a_sum_is_whole_at_each_instruction);
+#endif
+	return scene_run(suite);
+}
