@@ -55,8 +55,9 @@ struct ps_visits {
 
 /**
  * The numbers that were given under one name in a path, of all threads together.
- * Numbers of threads that could not be counted are missing (ps_profile_faults). A sum
- * that doesn't fit into 64 bits is INT64_MAX or INT64_MIN.
+ * Numbers of threads that could not be counted are missing (ps_profile_faults): such a
+ * sum is no lower bound, because these numbers can be below 0. A sum that doesn't fit
+ * into 64 bits is INT64_MAX or INT64_MIN.
  */
 struct ps_mark_value {
 	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */

@@ -34,6 +34,7 @@ struct path_text {
 	struct ps__grid grid;
 	struct ps__known known; /* of all that is shown */
 	bool has_unknown;       /* a component's cell shows "-" */
+	bool lacks_numbers;     /* a sum of numbers shows "?" */
 	uint64_t *branches;     /* for each row */
 };
 
@@ -146,22 +147,23 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 	                     strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
 }
 
-/* Leaves the cell empty if no value was passed. */
+/* Leaves the cell empty if no value was passed. A sum that lacks numbers is no lower bound, because
+ * these numbers may be below 0: it gets a mark of its own. */
 static void path_text_set_value(struct path_text *text, size_t line, size_t column, size_t value)
 {
 	struct path_line about = path_text_line(text, line);
 	struct ps_mark_value sum = ps__path_table_value(text->table, about.row, value, about.share);
-	struct ps_value shown = {.value = sum.sum,
-	                         .status = ps__path_table_value_status(text->table, about.row),
-	                         .flags = sum.flags};
+	struct ps_value shown = {.value = sum.sum, .flags = sum.flags};
 	struct ps__look look = path_text_look(text, "", 1);
+	bool lacks = ps__path_table_value_status(text->table, about.row) == PS_STATUS_INCOMPLETE;
 
 	if (sum.count == 0)
 		return;
-	text->known.statuses |= 1u << shown.status;
+	text->lacks_numbers |= lacks;
 	text->known.flags |= sum.flags;
 	ps__known_add_value(&text->cell, &shown, &look);
-	path_text_set_number(text, line, column, 0);
+	ps__buffer_add(&text->cell, "%s", lacks ? "?" : "");
+	path_text_set_number(text, line, column, lacks);
 }
 
 static void path_text_set_metric(struct path_text *text, size_t line, size_t column,
@@ -404,6 +406,11 @@ static int path_text_add_legend(struct path_text *text)
 			ps__buffer_add(&lines,
 			               "%-11s  nothing is known to have been counted there\n", "-");
 		ps__known_add_legend(&lines, &text->known);
+		if (text->lacks_numbers)
+			ps__buffer_add(&lines,
+			               "%-11s  numbers of threads or processes that were not "
+			               "counted are missing: the sum may be more or less\n",
+			               "?");
 		for (size_t i = 0; i < text->table->metric_count; i++) {
 			if (!text->table->metrics[i].has_number)
 				ps__known_add_unknown(&lines, text->table->metrics[i].name);
