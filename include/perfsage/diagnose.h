@@ -59,7 +59,8 @@ struct ps_diagnose_options {
 	size_t size;               /* sizeof(struct ps_diagnose_options) */
 	const char *const *events; /* the requested events, as ps_eventset_add takes them */
 	size_t event_count;        /* 0: the events of ps_eventset_add_default */
-	int asks_papi;             /* not 0: initialises PAPI, if the program has not done so */
+	int asks_papi;             /* not 0: initialises PAPI, if the program has not done so;
+	                            * PAPI stays initialised */
 };
 
 /**

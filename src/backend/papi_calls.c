@@ -115,7 +115,7 @@ static int calls_get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
-/* The next four PAPI calls open and close files. A thread that is cancelled there would leave PAPI
+/* The next three PAPI calls open and close files. A thread that is cancelled there would leave PAPI
  * locked. PAPI_read isn't protected: it opens no file, and is called often. */
 static int calls_initialize(void)
 {
@@ -127,14 +127,6 @@ static int calls_initialize(void)
 		return PAPI_OK;
 	/* A positive number is the version of the library, which differs from the header's. */
 	return version > 0 ? PAPI_EINVAL : version;
-}
-
-static void calls_shut_down(void)
-{
-	int cancel = ps__cancel_hold();
-
-	PAPI_shutdown();
-	ps__cancel_release(cancel);
 }
 
 static int calls_start(int set)
@@ -164,7 +156,6 @@ struct ps__papi_calls ps__papi_calls = {
     .built_version = PAPI_VER_CURRENT,
     .is_initialized = PAPI_is_initialized,
     .initialize = calls_initialize,
-    .shut_down = calls_shut_down,
     .library_version = calls_library_version,
     .num_events = PAPI_num_events,
     .list_events = PAPI_list_events,

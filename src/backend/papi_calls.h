@@ -59,7 +59,6 @@ struct ps__papi_calls {
 	int built_version;
 	int (*is_initialized)(void);
 	int (*initialize)(void); /* 0, or PAPI's code */
-	void (*shut_down)(void);
 	int (*library_version)(void);
 	int (*num_events)(int set);
 	int (*list_events)(int set, int *codes, int *count);

@@ -108,6 +108,7 @@ void ps__diagnose_papi(struct ps__diagnosis *d)
 		               ps__papi_calls.strerror(failed));
 		return;
 	}
+	/* PAPI stays initialised: after a shutdown, a second initialisation writes to memory that
+	 * the first one has freed (PAPI 7.0.0). */
 	papi_tell_components(d);
-	ps__papi_calls.shut_down();
 }

@@ -47,6 +47,7 @@ struct fake_papi_set {
 
 struct fake_papi {
 	bool is_initialized;
+	int initializations;
 	int version;
 	int refuses; /* the code with which initialisation fails; 0: it doesn't */
 	struct ps__papi_component_info component; /* the component of all sets */

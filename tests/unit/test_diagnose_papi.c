@@ -69,14 +69,17 @@ START_TEST(components_are_told_with_their_reasons)
 }
 END_TEST
 
-START_TEST(papi_is_initialised_only_if_that_is_asked_for_and_not_for_longer)
+START_TEST(papi_is_initialised_only_if_that_is_asked_for_and_only_once)
 {
 	fake_papi.is_initialized = false;
 	diagnose_papi(0);
 	check_found("papi", "", PS_FINDING_UNKNOWN, "not initialised in this process", NULL);
 	diagnose_papi(1);
 	check_found("papi", "", PS_FINDING_GOOD, "ready: perf_event.", NULL);
-	ck_assert(!fake_papi.is_initialized);
+	ck_assert(fake_papi.is_initialized);
+	diagnose_papi(1);
+	ck_assert_int_eq(fake_papi.initializations, 1);
+	fake_papi.is_initialized = false;
 	fake_papi.refuses = PS_ESYS;
 	diagnose_papi(1);
 	check_found("papi", "", PS_FINDING_BLOCKED, "PAPI can't be initialised: ", NULL);
@@ -90,6 +93,6 @@ int main(void)
 
 	tcase_add_test(tests, a_build_without_papi_says_so);
 	tcase_add_test(tests, components_are_told_with_their_reasons);
-	tcase_add_test(tests, papi_is_initialised_only_if_that_is_asked_for_and_not_for_longer);
+	tcase_add_test(tests, papi_is_initialised_only_if_that_is_asked_for_and_only_once);
 	return scene_run(suite);
 }
