@@ -279,7 +279,9 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
  * an event has no counter it writes no samples: ps_session_count then fails with PS_ENOCNTR.
  *
  * value - receives the sum; raw is the number of samples, status PS_STATUS_SCALED, and flags has
- *     PS_VALUE_SAMPLED. Untouched on failure.
+ *     PS_VALUE_SAMPLED. PS_STATUS_INCOMPLETE: samples may be missing, so the sum is a lower bound:
+ *     records were lost, damaged or unassigned, tasks are missed, or Linux throttled the event.
+ *     Untouched on failure.
  * component - of the topology of the options' root. NULL: the options' root, which is all hardware
  *     threads if it is the Machine, with the unknown Thread
  *
@@ -297,9 +299,9 @@ PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
 /**
  * Stores the sums of all samples since the start as a new reading. Each hardware thread with a
  * sample gets a part. The event's name in the tree is "sampled NAME": totals of NAME therefore do
- * not contain samples. The values have PS_STATUS_SCALED and PS_VALUE_SAMPLED; ps_component_total
- * gives them, and all formats show them. The readings outlive the session. An event for which
- * ps_session_sum fails is not stored.
+ * not contain samples. The values have the status of ps_session_sum and PS_VALUE_SAMPLED;
+ * ps_component_total gives them, and all formats show them. The readings outlive the session. An
+ * event for which ps_session_sum fails is not stored.
  *
  * timestamp - NULL, or receives the reading's, in nanoseconds of CLOCK_MONOTONIC; untouched on
  *     failure

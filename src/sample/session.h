@@ -25,6 +25,7 @@
 struct ps__session_event {
 	struct ps_attr *attr; /* owned */
 	struct ps_record_config config;
+	bool is_throttled; /* the kernel withheld samples for a while */
 };
 
 /* Numbers in a read of an event: the count, the two times, the id and the losses. */
@@ -212,6 +213,8 @@ void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring,
  * event both intervals have nearly the same period. For a software event with a frequency the
  * reported period can be any number. */
 bool ps__session_knows_period(const struct ps_session *session, size_t event);
+/* True if samples of the event may be missing: its sum is then a lower bound. */
+bool ps__session_lacks_samples(const struct ps_session *session, size_t event);
 /* True if the event's samples are of user space only. */
 bool ps__session_is_user_only(const struct ps__event *event);
 /* Returns the sum of one hardware thread, by its place in the topology. */

@@ -157,6 +157,8 @@ static void count_record(struct ps_session *session, struct ps__session_ring *ri
 		ring->may_have_lost = false;
 	} else if (record->type == PS_RECORD_LOST_SAMPLES) {
 		session->lost_samples += record->body.lost;
+	} else if (record->type == PS_RECORD_THROTTLE) {
+		session->lists.events[event].is_throttled = true;
 	}
 	watch_exec(session, ring, record);
 	/* ps__session_scan_rings has handled the older records. */

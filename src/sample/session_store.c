@@ -108,12 +108,12 @@ static int prepare_event(const struct ps_session *session, size_t event, size_t 
 	return result;
 }
 
-static void write_row(struct ps__history *history, uint64_t periods, uint64_t timestamp)
+static void write_row(struct ps__history *history, uint64_t periods, uint64_t timestamp, bool lacks)
 {
 	size_t row = ps__history_append(history, timestamp);
 	struct ps__chunk *chunk = ps__history_chunk(history, row);
 	_Atomic uint64_t *words = ps__history_words(history, chunk, row);
-	uint16_t mark = PS_ATTRIBUTION_EXACT;
+	uint16_t mark = PS_ATTRIBUTION_EXACT | (lacks ? PS__MARK_INCOMPLETE : 0);
 
 	if (periods > INT64_MAX) {
 		periods = INT64_MAX;
@@ -132,6 +132,7 @@ static void write_event(const struct ps_session *session, size_t event, uint64_t
 {
 	const struct ps__session_store *store = &session->stores[event];
 	size_t threads = session->options.root->topology->thread_count + 1;
+	bool lacks = ps__session_lacks_samples(session, event);
 
 	if (!store->recording)
 		return;
@@ -139,7 +140,7 @@ static void write_event(const struct ps_session *session, size_t event, uint64_t
 	for (size_t thread = 0; thread < threads; thread++) {
 		const struct ps__session_sum *sum = ps__session_sum_of(session, event, thread);
 		if (sum->samples)
-			write_row(store->histories[thread], sum->periods, timestamp);
+			write_row(store->histories[thread], sum->periods, timestamp, lacks);
 	}
 	atomic_store_explicit(&store->recording->latest, timestamp, memory_order_release);
 	ps__recording_write_end(store->recording);

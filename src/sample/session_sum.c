@@ -64,8 +64,19 @@ bool ps__session_is_user_only(const struct ps__event *event)
 	return event->user_only || (ps__event_is_clock(&event->attr) && event->attr.exclude_kernel);
 }
 
+/* A ring that several events write into doesn't tell which event has lost records. */
+bool ps__session_lacks_samples(const struct ps_session *session, size_t event)
+{
+	bool may_have_lost = session->lost_by_records || session->lost_samples;
+
+	for (size_t i = 0; i < session->lists.ring_count; i++)
+		may_have_lost = may_have_lost || session->lists.rings[i].may_have_lost;
+	return may_have_lost || session->unassigned || session->damaged ||
+	       session->lists.events[event].is_throttled || ps_session_missed(session, NULL, 0) > 0;
+}
+
 /* Returns the sum of the periods as an estimate, never as a count. */
-static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_only)
+static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_only, bool lacks)
 {
 	bool is_too_large = sum->periods > INT64_MAX;
 	uint32_t flags = PS_VALUE_SAMPLED | (is_user_only ? PS_VALUE_USER_ONLY : 0);
@@ -73,7 +84,7 @@ static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_
 	return (struct ps_value){.timestamp = sum->timestamp,
 	                         .value = is_too_large ? INT64_MAX : (long long)sum->periods,
 	                         .raw = sum->samples,
-	                         .status = PS_STATUS_SCALED,
+	                         .status = lacks ? PS_STATUS_INCOMPLETE : PS_STATUS_SCALED,
 	                         .attribution = PS_ATTRIBUTION_EXACT,
 	                         .flags = flags | (is_too_large ? PS_VALUE_SATURATED : 0)};
 }
@@ -116,7 +127,8 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 		return ps__fail(PS_ENOEVST, "ps_session_sum: there is no sample of event %zu there",
 		                event);
 	*value =
-	    value_of(&whole, ps__session_is_user_only(&session->lists.events[event].attr->event));
+	    value_of(&whole, ps__session_is_user_only(&session->lists.events[event].attr->event),
+	             ps__session_lacks_samples(session, event));
 	return PS_OK;
 }
 

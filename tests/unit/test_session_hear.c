@@ -185,12 +185,15 @@ START_TEST(a_sample_that_may_be_of_several_events_is_counted_apart)
 {
 	struct ps_session_options options = usual();
 	struct ps_session *session = started_with("minor-faults", "page-faults", &options);
+	struct ps_value value = {.value = 0};
 
 	put_sample_at(session, 1, 1000);
 	put_sample_at(session, instance_of(session, 0)->id, 1000);
 	check_ok(ps_session_poll(session, 0));
 	ck_assert_uint_eq(samples_heard, 1);
 	ck_assert_uint_eq(stats_of(session).unassigned, 1);
+	check_ok(ps_session_sum(session, 0, NULL, &value));
+	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
 	ck_assert_uint_eq(stats_of(session).damaged, 0);
 	ck_assert_uint_eq(stats_of(session).records, 1);
 	ps_session_destroy(session);
