@@ -44,7 +44,7 @@ static const struct word statuses[] = {
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
      "unreadable), a task left the control group, a CPU came online, a region's counters could "
-     "not be opened or read, or a process's report was lost"},
+     "not be opened or read, samples were lost, or a process's report was lost"},
 };
 
 static const struct word flags[] = {
