@@ -133,10 +133,29 @@ static int attr_explain_size(const struct ps_attr *attr, const char *field,
 	                ps__attr_field(which)->offset);
 }
 
-/* Returns the usual cause of EINVAL. */
-static const char *find_hint(enum ps_attr_field field)
+#define UNKNOWN_VALUE "it doesn't know the value, or not for this event or with its other fields"
+
+/* Returns the usual cause of EINVAL for a bit of sample_type. Three bits need a mask that tells
+ * what to sample. */
+static const char *find_sample_hint(const struct perf_event_attr *words, int bit)
 {
-	switch (field) {
+	uint64_t type = bit < 0 ? 0 : UINT64_C(1) << bit;
+
+	if (type == PERF_SAMPLE_REGS_USER && !words->sample_regs_user)
+		return "set sample_regs_user, which is 0";
+	if (type == PERF_SAMPLE_REGS_INTR && !words->sample_regs_intr)
+		return "set sample_regs_intr, which is 0";
+	if (type == PERF_SAMPLE_BRANCH_STACK && !words->branch_sample_type)
+		return "set branch_sample_type, which is 0";
+	return UNKNOWN_VALUE;
+}
+
+/* Returns the usual cause of EINVAL. */
+static const char *find_hint(const struct ps_attr *attr, const struct ps__blame *blame)
+{
+	switch (blame->field) {
+	case PS_ATTR_SAMPLE_TYPE:
+		return find_sample_hint(&attr->event.attr, blame->bit);
 	case PS_ATTR_SIGTRAP:
 		return "it needs remove_on_exec, and a task to signal";
 	case PS_ATTR_INHERIT_THREAD:
@@ -148,7 +167,7 @@ static const char *find_hint(enum ps_attr_field field)
 	case PS_ATTR_BRANCH_SAMPLE_TYPE:
 		return "it needs a kind of branches beside the levels of privilege";
 	default:
-		return "it doesn't know the value, or not for this event";
+		return UNKNOWN_VALUE;
 	}
 }
 
@@ -176,7 +195,7 @@ static int attr_explain(const struct ps_attr *attr, const struct ps__blame *blam
 	case EOVERFLOW:
 		return ps__fail(PS_ENOSUPP, "'%s': this kernel refuses %s%s (%s): %s",
 		                attr->event.name, field, other, strerror(blame->error),
-		                find_hint(blame->field));
+		                find_hint(attr, blame));
 	case ENOENT:
 		return ps__fail(PS_ENOSUPP, "'%s': no PMU has such an event: %s (%s)",
 		                attr->event.name, field, strerror(ENOENT));

@@ -129,6 +129,33 @@ static int refuse_two(const struct perf_event_attr *attr)
 	return refuse_branches(attr);
 }
 
+static int refuse_empty_masks(const struct perf_event_attr *attr)
+{
+	uint64_t needing = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_BRANCH_STACK;
+
+	return attr->sample_type & needing ? EINVAL : 0;
+}
+
+START_TEST(a_bit_whose_mask_is_empty_is_told_with_the_mask)
+{
+	static const char *const masks[] = {"set sample_regs_user, which is 0",
+	                                    "set sample_regs_intr, which is 0",
+	                                    "set branch_sample_type, which is 0"};
+	static const uint64_t bits[] = {PERF_SAMPLE_REGS_USER, PERF_SAMPLE_REGS_INTR,
+	                                PERF_SAMPLE_BRANCH_STACK};
+	struct ps_attr *attr = new_attr("page-faults");
+
+	set_much(attr);
+	fake_set_refusal(refuse_empty_masks);
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+		set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_TID | bits[i]);
+		check_refused(attr, PS_ENOSUPP, PS_ATTR_SAMPLE_TYPE);
+		check_detail(masks[i]);
+	}
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 START_TEST(a_field_that_needs_another_is_not_blamed_for_a_third)
 {
 	struct ps_attr *attr = new_attr("page-faults");
@@ -404,6 +431,7 @@ int main(void)
 	tcase_add_test(tests, mappings_of_data_have_the_longer_form_too);
 	tcase_add_test(tests, an_attr_that_is_taken_is_opened_once_and_closed);
 	tcase_add_test(tests, the_bit_of_a_mask_is_named);
+	tcase_add_test(tests, a_bit_whose_mask_is_empty_is_told_with_the_mask);
 	tcase_add_test(tests, a_field_that_needs_another_is_not_blamed_for_a_third);
 	tcase_add_test(tests, a_call_chain_that_is_too_deep_is_not_blamed_on_call_chains);
 	tcase_add_test(tests, two_that_exclude_each_other_are_both_named);
