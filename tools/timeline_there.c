@@ -60,6 +60,10 @@ static int there_note(struct timeline *timeline, pid_t tid)
 	/* Skip a thread that can't be read. It has ended, or its records will show it. */
 	if (!there_read_stat(pid, tid, text) || !there_parse_stat(text, name, &state))
 		return 0;
+	/* A process's first thread keeps its place in the list after its end, while others go on.
+	 * It ended before the observation, or its EXIT record will show it. */
+	if (state == 'Z' || state == 'X')
+		return 0;
 	if (!PS__VECTOR_GROW(&timeline->there.list, timeline->there.count, &timeline->there.room))
 		return tool_complain("out of memory"), -1;
 	timeline->there.list[timeline->there.count++] =
