@@ -258,7 +258,7 @@ static void member_mark_node(struct ps__node *node, uint16_t mark)
 
 /* The event set repairs itself. If the jump interrupted an addition of counts to a path, the path
  * may have only a part of them, or may get them twice. */
-void ps__member_recover(struct ps__member *member)
+static void member_recover(struct ps__member *member)
 {
 	if (member->seen > member->depth)
 		ps__member_set_seen(member, member->depth);
@@ -280,12 +280,27 @@ void ps__member_recover(struct ps__member *member)
 	ps__profile_note(member->profile, PS__FAULT_JUMP);
 }
 
+struct ps__member *ps__member_find_anew(struct ps_profile *profile)
+{
+	ps__own.member = ps__member_look_up(profile);
+	ps__own.number = profile->number;
+	if (ps__own.member && ps__own.has_jumped)
+		member_recover(ps__own.member);
+	return ps__own.member;
+}
+
+void ps__own_note_jump(void)
+{
+	ps__own.has_jumped = true;
+	ps__own.number = 0;
+	ps__own.member = NULL;
+}
+
 void ps__member_give_up_call(void)
 {
 	if (!ps__own.is_inside || ps__stack_noted == UINTPTR_MAX)
 		return;
-	if (ps__own.member)
-		ps__member_recover(ps__own.member);
+	ps__own_note_jump();
 	ps__profile_end();
 }
 
@@ -404,6 +419,8 @@ void ps__member_thread_ends(void *argument)
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
+	if (ps__own.has_jumped)
+		member_recover(member);
 	ps__member_end(member);
 	ps__profile_end();
 }

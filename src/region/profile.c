@@ -25,11 +25,8 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		                "%s: the profile counts the parent of this process: create one "
 		                "here",
 		                call);
-	/* The call that was left may be of another profile: ps__own.member is the member used
-	 * last. */
 	if (!__tsan_init && ps__stack_was_left(ps__stack_noted, stack)) {
-		if (ps__own.member)
-			ps__member_recover(ps__own.member);
+		ps__own_note_jump();
 		return PS_OK;
 	}
 	ps__profile_note(profile, PS__FAULT_IN_HANDLER);

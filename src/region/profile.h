@@ -176,6 +176,9 @@ struct ps__own {
 	uint64_t number; /* number of the member's profile; 0: none */
 	struct ps__member *member;
 	volatile bool is_inside;
+	/* A jump has left a call of this thread. From then on each member that is found anew is
+	 * repaired: the call may have been of any profile, and that profile may be destroyed. */
+	bool has_jumped;
 	int refusal;      /* why the profile `refused` can't count the thread: an error code */
 	uint64_t refused; /* number of a profile that can't count the thread; 0: none */
 	/* Number of the last profile that the thread came to, counted or not; 0: none */
@@ -242,14 +245,14 @@ static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault f
 /* As ps__member_find, but slower, and changes nothing. */
 struct ps__member *ps__member_look_up(const struct ps_profile *profile) __attribute__((cold));
 
-/* The calling thread's member; NULL if it has none. */
+/* The calling thread's member; NULL if it has none. ps__own.member may be of a profile that another
+ * thread has destroyed, so it is used only if the number is that of `profile`. */
+struct ps__member *ps__member_find_anew(struct ps_profile *profile) __attribute__((cold));
 static inline struct ps__member *ps__member_find(struct ps_profile *profile)
 {
-	if (__builtin_expect(ps__own.number != profile->number, 0)) {
-		ps__own.member = ps__member_look_up(profile);
-		ps__own.number = profile->number;
-	}
-	return ps__own.member;
+	return __builtin_expect(ps__own.number == profile->number, 1)
+	           ? ps__own.member
+	           : ps__member_find_anew(profile);
 }
 /* Makes the calling thread's member; ps__member_get finds it or makes it. After a failure both
  * return the same code in this thread, until ps_profile_join tries again. */
@@ -298,11 +301,11 @@ static inline void ps__member_set_last_ns(struct ps__member *member, uint64_t no
 	__atomic_store_n(&member->last.ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Repairs the member after a call that a jump left: see ps__stack_was_left. */
-void ps__member_recover(struct ps__member *member);
+/* Notes that a jump left a call of the thread (ps__stack_was_left): members are found anew. */
+void ps__own_note_jump(void);
 /* For the end of the process, of the thread, or of a profile: a visit's call that the thread has
  * begun never goes on, because a jump left it, or because a handler that interrupted it ends the
- * process. Repairs the thread's member. Does nothing if the call can't be repaired. */
+ * process. Notes this as a jump. Does nothing if the call can't be repaired. */
 void ps__member_give_up_call(void);
 
 int ps__member_check(struct ps__member *member, long long *residual);

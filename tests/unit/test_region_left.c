@@ -4,6 +4,7 @@
  * the levels change. The thread can then end, or destroy the profile; slow visits are reported as
  * what they are, or the loss is told. api/test_region_jump leaves visits at any time.
  */
+#include "base/os.h"
 #include "region/profile.h"
 #include "support/regions.h"
 #include "support/small.h"
@@ -38,6 +39,73 @@ START_TEST(a_reader_does_not_wait_long_for_a_change_that_was_left)
 	ck_assert_uint_le(yields, 20000);
 	ps__node_end(node);
 	ck_assert_int_eq(own("work", -1), 3);
+	regions_end();
+}
+END_TEST
+
+static ssize_t (*real_read)(int fd, void *buffer, size_t size_bytes);
+static sigjmp_buf before_the_read;
+static pthread_barrier_t both;
+
+static ssize_t leave_the_read(int fd, void *buffer, size_t size_bytes)
+{
+	(void)fd;
+	(void)buffer;
+	(void)size_bytes;
+	ps__os.read = real_read;
+	siglongjmp(before_the_read, 1);
+}
+
+struct survivor {
+	struct ps_region *outer, *inner, *later;
+	bool jumps;
+};
+
+/* Enters a region of a profile that is destroyed then, and visits a region of another one. */
+static void *outlive_a_profile(void *argument)
+{
+	const struct survivor *survivor = argument;
+
+	check_ok(ps_region_enter(survivor->outer));
+	real_read = ps__os.read;
+	if (survivor->jumps && sigsetjmp(before_the_read, 1) == 0) {
+		ps__os.read = leave_the_read;
+		ps_region_enter(survivor->inner);
+		ck_abort_msg("entering a region reads no counter");
+	}
+	pthread_barrier_wait(&both);
+	pthread_barrier_wait(&both);
+	visit_counting(survivor->later, 3);
+	return NULL;
+}
+
+/* _i: the thread has left a call of the first profile by a jump, 1, or not, 0. AddressSanitizer
+ * sees a use of what the first profile had of the thread. */
+START_TEST(a_thread_outlives_a_profile)
+{
+	struct survivor survivor = {.jumps = _i};
+	struct ps_profile *first;
+	pthread_t thread;
+
+	if (PS_TEST_HAS_THREAD_SANITIZER) {
+		ps_test_skip("ThreadSanitizer hides that a call was left");
+		return;
+	}
+	regions_begin(EVENT, NULL);
+	first = regions.profile;
+	survivor.outer = region("outer");
+	survivor.inner = region("inner");
+	check_ok(ps_profile_create(&regions.profile, regions.model, scene.root));
+	survivor.later = region("later");
+	pthread_barrier_init(&both, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, outlive_a_profile, &survivor), 0);
+	pthread_barrier_wait(&both);
+	ps_profile_destroy(first);
+	pthread_barrier_wait(&both);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&both);
+	take_paths();
+	ck_assert_int_eq(own("later", -1), 3);
 	regions_end();
 }
 END_TEST
@@ -216,6 +284,7 @@ int main(void)
 	TCase *tests = scene_case(suite, "region_left");
 
 	tcase_add_test(tests, a_reader_does_not_wait_long_for_a_change_that_was_left);
+	tcase_add_loop_test(tests, a_thread_outlives_a_profile, 0, 2);
 #ifdef STEP_IS_POSSIBLE
 	tcase_add_loop_test(tests, a_slow_visit_that_is_left_is_no_other_visit, 0, 2);
 	tcase_add_loop_test(tests, a_thread_whose_call_was_left_can_end, 0, 4);
