@@ -39,12 +39,6 @@ struct collect_region {
 	char name[];
 };
 
-struct collect_earlier {
-	struct ps_profile *profile;
-	struct ps_topology *topology;
-	struct collect_earlier *next;
-};
-
 static struct {
 	/* The signal mask before the lock was taken. Signals are blocked meanwhile, because a
 	 * handler that jumps out of the call would leave the lock taken */
@@ -55,8 +49,7 @@ static struct {
 	/* true if the preloaded library began; the program's ps_collect_end then changes nothing */
 	bool is_preloaded;
 	struct collect_process process;
-	struct collect_earlier *earlier; /* profiles and topologies of earlier starts */
-	struct ps__mark_names names;     /* names of the marks, each in a struct collect_region */
+	struct ps__mark_names names; /* names of the marks, each in a struct collect_region */
 	/* The profile while marks are counted, otherwise NULL. Read without the lock */
 	struct ps_profile *_Atomic heard;
 } collect; /* protected by PS__LOCK_COLLECT */
@@ -164,7 +157,8 @@ static int collect_renew(struct collect_region *region)
 		return -1;
 	if (collect_define_region(&own, region->name) != PS_OK)
 		return -1;
-	atomic_store_explicit(&region->region, own, memory_order_relaxed);
+	/* Pairs with collect_region_of: all starts of a process have one generation. */
+	atomic_store_explicit(&region->region, own, memory_order_release);
 	atomic_store_explicit(&region->generation, collect.generation, memory_order_release);
 	return 0;
 }
@@ -202,7 +196,7 @@ static inline struct ps_region *collect_region_of(struct ps_mark_region *mark)
 	if (__builtin_expect(
 		ps__fork_is_same(atomic_load_explicit(&region->generation, memory_order_acquire)),
 		1))
-		return atomic_load_explicit(&region->region, memory_order_relaxed);
+		return atomic_load_explicit(&region->region, memory_order_acquire);
 	return collect_own_region(region);
 }
 
@@ -325,35 +319,23 @@ static void collect_forget_region(struct ps__mark_name *named)
 	atomic_store(&((struct collect_region *)named)->generation, UINT64_MAX);
 }
 
-/* Keeps the profile and the topology of an earlier start, because other threads may still be inside
- * a visit. */
-static void collect_retire(struct collect_process *process)
-{
-	struct collect_earlier *earlier =
-	    process->profile ? ps__os_calloc(1, sizeof *earlier) : NULL;
-
-	if (earlier) {
-		*earlier =
-		    (struct collect_earlier){process->profile, process->topology, collect.earlier};
-		collect.earlier = earlier;
-	}
-	collect_settings_clear(&process->settings);
-	/* A forked child has made no start itself, so it has no past. */
-	*process = collect.pid == getpid() ? (struct collect_process){.past = process->past}
-	                                   : (struct collect_process){.profile = NULL};
-}
-
 /* Starts the collector. Called after collect_enter. */
 static int collect_start(void)
 {
 	if (collect.generation == ps__fork_generation())
 		return ps__fail(PS_ECNFLCT,
-		                "ps_collect_start: the marks of this process are heard already");
+		                "ps_collect_start: the marks of this process are heard already: %s",
+		                collect.is_preloaded ? "by perfsage stat --regions or the "
+		                                       "preloaded library, to the end"
+		                                     : "call ps_collect_end first");
 	if (ps__listen_current() && ps__listen_current() != &listener)
 		return ps__fail(PS_ECNFLCT, "ps_collect_start: a profile hears the marks of this "
 		                            "process: destroy it first");
 	int result = collect_set_handler();
-	collect_retire(&collect.process);
+	collect_process_retire(&collect.process);
+	/* A forked child has made no start itself, so it has no past. */
+	if (collect.pid != getpid())
+		collect.process = (struct collect_process){.profile = NULL};
 	ps__mark_names_visit(&collect.names, collect_forget_region);
 	if (result == PS_OK)
 		result = collect_begin();

@@ -43,13 +43,48 @@ static void process_keep_files(const struct collect_settings *settings)
 		collect_files_keep(COLLECT_REPORTS, settings->output);
 }
 
+struct collect_earlier {
+	struct ps_profile *profile;
+	struct ps_topology *topology; /* NULL: the profile is released */
+	struct collect_earlier *next;
+};
+
+void collect_process_retire(struct collect_process *process)
+{
+	struct collect_past past = process->past;
+	struct collect_earlier *earlier =
+	    process->profile ? ps__os_calloc(1, sizeof *earlier) : NULL;
+
+	if (earlier) {
+		*earlier =
+		    (struct collect_earlier){process->profile, process->topology, past.earlier};
+		past.earlier = earlier;
+	}
+	collect_settings_clear(&process->settings);
+	*process = (struct collect_process){.past = past};
+}
+
+/* Frees what the starts have counted that count no thread any more. */
+static void process_release_earlier(struct collect_earlier *earlier)
+{
+	for (; earlier; earlier = earlier->next) {
+		if (!earlier->topology || !ps__profile_release(earlier->profile))
+			continue;
+		ps_topology_destroy(earlier->topology);
+		earlier->topology = NULL;
+	}
+}
+
 static int process_make_profile(struct collect_process *process)
 {
+	struct collect_earlier *earlier = process->past.earlier;
 	int result = ps_topology_load(&process->topology, NULL);
 
 	if (result == PS_OK)
-		result = ps_profile_create(&process->profile, process->settings.model,
-		                           ps_topology_root(process->topology));
+		result = ps__profile_create_after(&process->profile, process->settings.model,
+		                                  ps_topology_root(process->topology),
+		                                  earlier ? earlier->profile : NULL);
+	process_release_earlier(earlier);
 	if (result == PS_OK && process->settings.budget > 0)
 		result = ps_profile_set_budget(process->profile, process->settings.budget);
 	if (result == PS_OK && process->settings.group)

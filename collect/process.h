@@ -13,6 +13,7 @@
 
 /* Data that earlier starts in the same process leave to the next one. */
 struct collect_past {
+	struct collect_earlier *earlier; /* what these starts have made, the newest first */
 	struct collect_reported reported;
 	unsigned ends;         /* number of earlier starts that have ended; 0: this is the first */
 	uint64_t ended_cpu_ns; /* the process's CPU time when the last of these starts ended */
@@ -32,6 +33,10 @@ struct collect_process {
 	unsigned own_threads;
 	struct collect_past past;
 };
+
+/* Leaves what a start has made to the next collect_process_begin, because other threads may still
+ * be inside a visit. Clears all but the past. */
+void collect_process_retire(struct collect_process *process);
 
 /* Begins to count the process and the calling thread, with the environment's settings. If *out has
  * settings already (a forked child has its parent's), uses these. Keeps out->past. */

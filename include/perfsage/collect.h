@@ -28,14 +28,15 @@ extern "C" {
  * Errors, after each of which nothing is counted and the program goes on:
  *   PS_EINVAL - a variable of the environment is wrong; ps_error_detail() names
  *       it
- *   PS_ECNFLCT - the collector or a profile hears the marks already; or the call was made in a
- *       signal handler that interrupted another call of the collector
+ *   PS_ECNFLCT - the collector hears the marks already: call ps_collect_end() first; or a profile
+ *       hears them; or the call was made in a signal handler that interrupted another call of the
+ *       collector
  *   as ps_topology_load, ps_eventset_add, ps_profile_create and ps_profile_join
  *
- * After ps_collect_end() the process can start again. A topology and a key for thread-specific data
- * (pthread_key_create) of the earlier start stay until the process ends, because threads can still
- * use them. A process has about 1000 keys. Each other thread that passed a mark of that start keeps
- * its counters and their descriptors, which go on counting, until the thread ends.
+ * After ps_collect_end() the process can start again, as often as it likes. Another thread that
+ * passed a mark of the earlier start keeps its counters and their descriptors, which go on
+ * counting, until it enters a region after the new start, or ends. The earlier topology stays as
+ * long. The names of the regions, about 1 KB for each start, stay until the process ends.
  *
  * Any thread, at any time. Loads the topology: some milliseconds.
  */

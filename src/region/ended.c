@@ -126,8 +126,4 @@ void ps__ended_free_all(struct ps_profile *profile)
 	}
 	profile->ended.threads = NULL;
 	ps__links_clear(&profile->ended.links);
-	for (struct ps__member *gone = profile->ended.gone; gone; gone = profile->ended.gone) {
-		profile->ended.gone = gone->next;
-		ps__os_free(gone);
-	}
 }

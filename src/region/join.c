@@ -79,6 +79,14 @@ void ps__gone_end_all(struct ps_profile *profile)
 	join_end_gone(profile, true);
 }
 
+void ps__gone_free_all(struct ps_profile *profile)
+{
+	for (struct ps__member *gone = profile->ended.gone; gone; gone = profile->ended.gone) {
+		profile->ended.gone = gone->next;
+		ps__os_free(gone);
+	}
+}
+
 /* Notes that the thread can't be counted. The reason, most often too few descriptors, lasts for a
  * while: trying again at each mark would cost a program more than counting. */
 static void join_refuse(struct ps_profile *profile, int code)
@@ -105,14 +113,29 @@ static void join_count_thread(struct ps_profile *profile)
 	ps__own.known = profile->number;
 }
 
-int ps__member_create(struct ps_profile *profile, struct ps__member **out)
+/* False if the profile is over: a mark of an earlier start of the collector began just before the
+ * next start. */
+static bool join_begin(struct ps_profile *profile)
 {
-	if (ps__own.refused == profile->number)
-		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
-		                                 "ps_profile_join tries it again");
-	int cancel = ps__cancel_hold();
-	struct ps__held held;
-	ps__signals_hold(&held);
+	pthread_mutex_lock(&profile->lock);
+	bool may_join = !profile->threads.is_over;
+	profile->threads.joining += may_join;
+	pthread_mutex_unlock(&profile->lock);
+	return may_join;
+}
+
+static void join_end(struct ps_profile *profile)
+{
+	pthread_mutex_lock(&profile->lock);
+	profile->threads.joining--;
+	pthread_mutex_unlock(&profile->lock);
+}
+
+static int join_make(struct ps_profile *profile, struct ps__member **out)
+{
+	if (!join_begin(profile))
+		return ps__fail(PS_ENOTRUN, "the profile is over: a later start counts the thread");
+	ps__member_end_earlier(profile);
 	join_count_thread(profile);
 	join_end_gone(profile, false);
 	int result = ps__member_make(profile, out);
@@ -123,6 +146,19 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	}
 	if (result != PS_OK)
 		join_refuse(profile, result);
+	join_end(profile);
+	return result;
+}
+
+int ps__member_create(struct ps_profile *profile, struct ps__member **out)
+{
+	if (ps__own.refused == profile->number)
+		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
+		                                 "ps_profile_join tries it again");
+	int cancel = ps__cancel_hold();
+	struct ps__held held;
+	ps__signals_hold(&held);
+	int result = join_make(profile, out);
 	ps__signals_release(&held);
 	ps__cancel_release(cancel);
 	return result;

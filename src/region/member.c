@@ -19,7 +19,7 @@ _Thread_local struct ps__own ps__own;
 
 static void member_forget(struct ps_profile *profile)
 {
-	pthread_setspecific(profile->key, NULL);
+	pthread_setspecific(profile->key.id, NULL);
 	ps__own.number = 0;
 	ps__own.member = NULL;
 }
@@ -33,9 +33,9 @@ static bool member_is_own(const struct ps__member *member)
 
 struct ps__member *ps__member_look_up(const struct ps_profile *profile)
 {
-	struct ps__member *member = pthread_getspecific(profile->key);
+	struct ps__member *member = pthread_getspecific(profile->key.id);
 
-	return member && member_is_own(member) ? member : NULL;
+	return member && member->profile == profile && member_is_own(member) ? member : NULL;
 }
 
 void ps__member_clear(struct ps__member *member)
@@ -140,7 +140,7 @@ int ps__member_make(struct ps_profile *profile, struct ps__member **out)
 	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
 	if (result == PS_OK)
 		member_begin_sampling(member);
-	if (result == PS_OK && pthread_setspecific(profile->key, member) != 0)
+	if (result == PS_OK && pthread_setspecific(profile->key.id, member) != 0)
 		result = ps__fail_memory("a thread of a profile");
 	if (result != PS_OK) {
 		ps__member_free(member);
@@ -401,10 +401,20 @@ static int member_end(struct ps__member *member)
 int ps__member_end(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
-	int result = member_end(member);
 
+	if (ps__own.has_jumped)
+		member_recover(member);
+	int result = member_end(member);
 	member_forget(profile);
 	return result;
+}
+
+void ps__member_end_earlier(const struct ps_profile *profile)
+{
+	struct ps__member *member = pthread_getspecific(profile->key.id);
+
+	if (member && member->profile != profile && member_is_own(member))
+		ps__member_end(member);
 }
 
 void ps__member_thread_ends(void *argument)
@@ -419,8 +429,6 @@ void ps__member_thread_ends(void *argument)
 	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (ps__own.has_jumped)
-		member_recover(member);
 	ps__member_end(member);
 	ps__profile_end();
 }

@@ -84,6 +84,19 @@ static void profile_free_settings(struct ps_region *region)
 	}
 }
 
+/* Frees all that the profile has counted, and what counts threads. */
+static void profile_free_counts(struct ps_profile *profile)
+{
+	ps__spare_free_all(profile);
+	ps__ended_free_all(profile);
+	ps__os_free(profile->ended.residual);
+	profile->ended.residual = NULL;
+	ps_paths_destroy(profile->ended.all);
+	profile->ended.all = NULL;
+	ps_eventset_destroy(profile->model);
+	profile->model = NULL;
+}
+
 static void profile_free(struct ps_profile *profile)
 {
 	for (size_t place = 0; place < profile->region_room; place++) {
@@ -95,17 +108,33 @@ static void profile_free(struct ps_profile *profile)
 		}
 	}
 	ps__os_free(profile->regions);
-	ps__spare_free_all(profile);
-	ps__ended_free_all(profile);
-	ps__os_free(profile->ended.residual);
-	ps_paths_destroy(profile->ended.all);
-	ps_eventset_destroy(profile->model);
+	profile_free_counts(profile);
+	ps__gone_free_all(profile);
 	ps__os_free(atomic_load(&profile->uncounted_why));
 	pthread_mutex_destroy(&profile->lock);
 	ps__os_free(profile);
 }
 
-static int profile_fill(struct ps_profile *profile, const struct ps_eventset *model)
+/* Makes the key, or takes the earlier profile's. */
+static int profile_set_key(struct ps_profile *profile, struct ps_profile *earlier)
+{
+	if (earlier) {
+		profile->key.id = earlier->key.id;
+		profile->key.is_of_earlier = true;
+		pthread_mutex_lock(&earlier->lock);
+		earlier->threads.is_over = true;
+		pthread_mutex_unlock(&earlier->lock);
+		return PS_OK;
+	}
+	if (pthread_key_create(&profile->key.id, ps__member_thread_ends) != 0)
+		return ps__fail(PS_ENOMEM,
+		                "ps_profile_create: the process has no key for thread-specific "
+		                "data left (pthread_key_create)");
+	return PS_OK;
+}
+
+static int profile_fill(struct ps_profile *profile, const struct ps_eventset *model,
+                        struct ps_profile *earlier)
 {
 	int result = ps_eventset_clone(&profile->model, model);
 
@@ -116,15 +145,11 @@ static int profile_fill(struct ps_profile *profile, const struct ps_eventset *mo
 	    ps__os_calloc(ps_eventset_event_count(model), sizeof *profile->ended.residual);
 	if (!profile->ended.all || !profile->ended.residual)
 		return ps__fail_memory("a profile");
-	if (pthread_key_create(&profile->key, ps__member_thread_ends) != 0)
-		return ps__fail(PS_ENOMEM,
-		                "ps_profile_create: the process has no key for thread-specific "
-		                "data left (pthread_key_create)");
-	return PS_OK;
+	return profile_set_key(profile, earlier);
 }
 
-int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
-                      struct ps_component *root)
+int ps__profile_create_after(struct ps_profile **out, const struct ps_eventset *model,
+                             struct ps_component *root, struct ps_profile *earlier)
 {
 	struct ps_profile *profile;
 	int result = profile_check(out, model, root);
@@ -140,7 +165,7 @@ int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
 	profile->seed = ps__os_now_ns();
 	pthread_mutex_init(&profile->lock, NULL);
 	int cancel = ps__cancel_hold();
-	result = profile_fill(profile, model);
+	result = profile_fill(profile, model, earlier);
 	ps__cancel_release(cancel);
 	if (result != PS_OK) {
 		profile_free(profile);
@@ -148,6 +173,27 @@ int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
 	}
 	*out = profile;
 	return PS_OK;
+}
+
+int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
+                      struct ps_component *root)
+{
+	return ps__profile_create_after(out, model, root, NULL);
+}
+
+/* A thread that is joining, or has a member, uses what is freed here. */
+bool ps__profile_release(struct ps_profile *profile)
+{
+	if (!ps__fork_is_same(profile->generation))
+		return false;
+	ps__gone_end_all(profile);
+	pthread_mutex_lock(&profile->lock);
+	bool is_free =
+	    profile->threads.is_over && !profile->members && profile->threads.joining == 0;
+	pthread_mutex_unlock(&profile->lock);
+	if (is_free)
+		profile_free_counts(profile);
+	return is_free;
 }
 
 void ps_profile_destroy(struct ps_profile *profile)
@@ -178,7 +224,8 @@ void ps_profile_destroy(struct ps_profile *profile)
 		next = member->next;
 		ps__member_free(member);
 	}
-	pthread_key_delete(profile->key);
+	if (!profile->key.is_of_earlier)
+		pthread_key_delete(profile->key.id);
 	profile_free(profile);
 	ps__cancel_release(cancel);
 }

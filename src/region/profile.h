@@ -140,7 +140,10 @@ struct ps_profile {
 	uint64_t generation;
 	struct ps_eventset *model;
 	struct ps_component *root;
-	pthread_key_t key;    /* of a thread's member; its destructor ends the member */
+	struct {
+		pthread_key_t id;   /* of a thread's member; its destructor ends the member */
+		bool is_of_earlier; /* see ps__profile_create_after */
+	} key;
 	pthread_mutex_t lock; /* of all below, except unlisten and atomic fields */
 	struct ps__member *members;
 	struct ps__spare *spares;
@@ -166,6 +169,8 @@ struct ps_profile {
 	struct {
 		_Atomic uint64_t all;   /* number of threads that joined, or could not be counted */
 		_Atomic uint64_t first; /* number of those that no profile knew before */
+		size_t joining;         /* number of threads whose members are being made */
+		bool is_over;           /* no thread may join: a later profile has the key */
 	} threads;
 	/* Why the first of the uncounted threads could not be counted; NULL: there is none */
 	_Atomic(char *) uncounted_why;
@@ -230,6 +235,15 @@ static inline void ps__profile_end(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
 }
+
+/* As ps_profile_create. earlier: NULL, or a profile that no thread may join from now on. It counts
+ * a thread on until the thread joins the new profile. Both have one key: the new one is destroyed
+ * first. */
+int ps__profile_create_after(struct ps_profile **out, const struct ps_eventset *model,
+                             struct ps_component *root, struct ps_profile *earlier);
+/* Frees what a profile that is over has counted. Its regions stay; its topology may be destroyed.
+ * False if it still counts a thread. */
+bool ps__profile_release(struct ps_profile *profile);
 
 /* Returns the number of threads that have joined, or could not be counted. A thread that joins
  * again is counted once, unless it came to another profile in between. */
@@ -313,6 +327,8 @@ int ps__member_check(struct ps__member *member, long long *residual);
 int ps__member_leave(struct ps__member *member);
 /* Ends the calling thread's member. Its counts are added to the paths of ended threads. */
 int ps__member_end(struct ps__member *member);
+/* Ends the calling thread's member of an earlier profile with the same key, if it has one. */
+void ps__member_end_earlier(const struct ps_profile *profile);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
 /* Frees all that the member has; ps__member_free also frees the struct. */
 void ps__member_clear(struct ps__member *member);
@@ -380,6 +396,7 @@ void ps__ended_free_all(struct ps_profile *profile);
 /* join.c: ends the members of gone threads for which ps__member_thread_ends was not called. Such a
  * thread ended by exit(2), or had a mark in the last of its destructors. */
 void ps__gone_end_all(struct ps_profile *profile);
+void ps__gone_free_all(struct ps_profile *profile);
 
 /* ended.c: starts a set that counts the calling thread, a spare one or a clone of the model. After
  * an error *out is NULL, or a set that the caller must destroy. */

@@ -3,6 +3,7 @@
 #include "here.h"
 
 #include <perfsage/marks.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,96 @@ START_TEST(a_start_that_fails_keeps_no_descriptor)
 }
 END_TEST
 
+#define STARTS 5
+
+static pthread_barrier_t both;
+
+static void *work_in_each_start(void *unused)
+{
+	(void)unused;
+	here_map_page();
+	for (int start = 1; start <= STARTS; start++) {
+		pthread_barrier_wait(&both);
+		PS_REGION("of worker")
+		{
+			here_touch();
+		}
+		pthread_barrier_wait(&both);
+	}
+	pthread_barrier_wait(&both); /* its counters are there until then */
+	return NULL;
+}
+
+/* Takes all keys but a few. */
+static void take_keys(void)
+{
+	pthread_key_t keys[4];
+	size_t left = 0;
+
+	while (pthread_key_create(&keys[left % 4], NULL) == 0)
+		left++;
+	for (size_t key = 0; key < 4; key++)
+		pthread_key_delete(keys[key]);
+}
+
+/* As a program that counts each of its phases, with threads of OpenMP, which live on. */
+START_TEST(threads_that_live_on_take_no_more_at_each_start)
+{
+	char name[16];
+	size_t descriptors = 0;
+	pthread_t thread;
+
+	if (ps_test_is_in_valgrind()) {
+		ps_test_skip("what stays for threads passes for leaked there");
+		return;
+	}
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
+	take_keys();
+	pthread_barrier_init(&both, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, work_in_each_start, NULL), 0);
+	for (int turn = 1; turn <= STARTS; turn++) {
+		snprintf(name, sizeof name, "start %d", turn);
+		start(name);
+		pthread_barrier_wait(&both);
+		pthread_barrier_wait(&both);
+		descriptors = descriptors ? descriptors : here_count_descriptors();
+		ck_assert_uint_eq(here_count_descriptors(), descriptors);
+		check_ok(ps_collect_end());
+		ck_assert_int_eq(visits_of("of worker"), 1);
+	}
+	pthread_barrier_wait(&both);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+START_TEST(a_start_before_the_end_is_told_to_end_first)
+{
+	if (ps_test_is_in_valgrind()) {
+		ps_test_skip("what stays for threads passes for leaked there");
+		return;
+	}
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
+	start("only");
+	ck_assert_int_eq(ps_collect_start(), PS_ECNFLCT);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "call ps_collect_end first"));
+	work(2);
+	check_ok(ps_collect_end());
+	ck_assert_int_eq(visits_of("work"), 2);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("collect start");
 	TCase *starts = here_case(suite, "starts");
 
 	tcase_add_test(starts, marks_are_heard_again_after_a_second_start);
+	tcase_add_test(starts, threads_that_live_on_take_no_more_at_each_start);
+	tcase_add_test(starts, a_start_before_the_end_is_told_to_end_first);
 	tcase_add_test(starts, a_start_that_fails_keeps_no_descriptor);
 	return here_run_if_counted(suite);
 }

@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_clear \
 	tests/unit/test_clock \
 	tests/unit/test_collect \
+	tests/unit/test_collect_again \
 	tests/unit/test_colour \
 	tests/unit/test_component \
 	tests/unit/test_cost \

@@ -55,7 +55,7 @@ static void *work_and_exit(void *unused)
 {
 	visit_counting(region("work"), 5);
 	fake_advance(PAGE_FAULTS, 7);
-	pthread_setspecific(regions.profile->key, NULL);
+	pthread_setspecific(regions.profile->key.id, NULL);
 	return unused;
 }
 
@@ -63,7 +63,7 @@ static void *exit_inside(void *unused)
 {
 	check_ok(ps_region_enter(region("work")));
 	fake_advance(PAGE_FAULTS, 5);
-	pthread_setspecific(regions.profile->key, NULL);
+	pthread_setspecific(regions.profile->key.id, NULL);
 	return unused;
 }
 
@@ -111,7 +111,7 @@ static sem_t has_come;
 static void *overlap(void *may_go)
 {
 	visit_counting(region("work"), 5);
-	pthread_setspecific(regions.profile->key, NULL);
+	pthread_setspecific(regions.profile->key.id, NULL);
 	sem_post(&has_come);
 	sem_wait(may_go);
 	return NULL;
@@ -205,19 +205,19 @@ static void *left_behind; /* what the thread that is gone had under the profile'
 /* Gets the stack of the thread that is gone, and with it the key's value, as from the C library. */
 static void *inherit(void *unused)
 {
-	pthread_setspecific(regions.profile->key, left_behind);
+	pthread_setspecific(regions.profile->key.id, left_behind);
 	ck_assert_uint_eq(ps_region_level(regions.profile), 0);
 	check_ok(ps_region_enter(region("open")));
 	visit_counting(region("work"), 5);
-	left_behind = pthread_getspecific(regions.profile->key);
-	pthread_setspecific(regions.profile->key, NULL);
+	left_behind = pthread_getspecific(regions.profile->key.id);
+	pthread_setspecific(regions.profile->key.id, NULL);
 	return unused;
 }
 
 /* Has no region, so that at its end the key still has the value. */
 static void *inherit_only(void *unused)
 {
-	pthread_setspecific(regions.profile->key, left_behind);
+	pthread_setspecific(regions.profile->key.id, left_behind);
 	return unused;
 }
 
