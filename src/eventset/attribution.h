@@ -134,6 +134,9 @@ void ps__set_forget_clocks(struct ps_eventset *set);
  * counts belong. */
 void ps__set_doubt_clocks(struct ps_eventset *set);
 
+/* slot.c: marks all counts as a lower bound: others are missing, and may belong to any part. */
+void ps__set_mark_incomplete(struct ps_eventset *set);
+
 /* method_bound.c: notes if a task that had one CPU when its set was started was elsewhere. */
 void ps__set_look_for_migration(struct ps_eventset *set);
 

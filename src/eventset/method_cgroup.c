@@ -115,9 +115,7 @@ bool ps__set_label_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 	if (!set->attribution.is_lacking)
 		return true;
 	fetch->mark |= PS__MARK_INCOMPLETE;
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
-	ps__set_mark_idle(set, PS__MARK_INCOMPLETE);
+	ps__set_mark_incomplete(set);
 	return true;
 }
 

@@ -210,6 +210,13 @@ void ps__set_mark_idle(struct ps_eventset *set, uint16_t mark)
 	}
 }
 
+void ps__set_mark_incomplete(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
+	ps__set_mark_idle(set, PS__MARK_INCOMPLETE);
+}
+
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
 {
 	if (slot->bases)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 
 #include <perfsage/task.h>
 #include <stdio.h>
@@ -388,7 +389,5 @@ void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 	if (!has_programs && !set->attribution.misses_threads && !set->attribution.is_blind)
 		return;
 	here->counts_mark |= PS__MARK_INCOMPLETE;
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
-	ps__set_mark_idle(set, PS__MARK_INCOMPLETE);
+	ps__set_mark_incomplete(set);
 }
