@@ -91,6 +91,7 @@ show_log() {
 	grep "^@@machine[^ ]* kernel" "$2" | sed 's/^/  /' || true
 }
 
+# Prints the sum of $logs. Fails if a test failed, or none passed.
 sum_up() {
 	local log p f s passed=0 failed=0 skipped=0
 	for log in "${logs[@]}"; do
@@ -98,7 +99,7 @@ sum_up() {
 		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	done
 	echo "$passed passed, $failed failed, $skipped skipped"
-	[ $failed = 0 ]
+	[ $failed = 0 ] && [ $passed != 0 ]
 }
 
 check() {

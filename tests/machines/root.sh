@@ -42,6 +42,7 @@ bare_step() {
 		echo "$((status == 0)) passed, $((status != 0)) failed, 0 skipped" >>"$log"
 	fi
 	show_log "$name" "$log" "$((SECONDS - started))"
+	logs+=("$log")
 }
 
 # Does what a new user does first, on a machine without any of the needed packages.
