@@ -9,8 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/perfsage-XXXXXX";
+#define FOLDER "/tmp/perfsage-XXXXXX"
+
+static char folder[] = FOLDER;
 static char output[sizeof folder + 16];
+
+/* A test may share the process with others. */
+static void make_folder(void)
+{
+	strcpy(folder, FOLDER);
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
 
 static void work(int visits)
 {
@@ -53,7 +62,7 @@ START_TEST(marks_are_heard_again_after_a_second_start)
 		ps_test_skip("what stays for threads passes for leaked there");
 		return;
 	}
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder();
 	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
 	work(2);
 	start("first");
@@ -128,7 +137,7 @@ START_TEST(threads_that_live_on_take_no_more_at_each_start)
 		ps_test_skip("what stays for threads passes for leaked there");
 		return;
 	}
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder();
 	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
 	take_keys();
 	pthread_barrier_init(&both, NULL, 2);
@@ -155,7 +164,7 @@ START_TEST(a_start_before_the_end_is_told_to_end_first)
 		ps_test_skip("what stays for threads passes for leaked there");
 		return;
 	}
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder();
 	setenv("PERFSAGE_EVENTS", HERE_FAULTS, 1);
 	start("only");
 	ck_assert_int_eq(ps_collect_start(), PS_ECNFLCT);
@@ -173,8 +182,9 @@ int main(void)
 	TCase *starts = here_case(suite, "starts");
 
 	tcase_add_test(starts, marks_are_heard_again_after_a_second_start);
-	tcase_add_test(starts, threads_that_live_on_take_no_more_at_each_start);
 	tcase_add_test(starts, a_start_before_the_end_is_told_to_end_first);
 	tcase_add_test(starts, a_start_that_fails_keeps_no_descriptor);
+	/* Last: it takes the process's keys. */
+	tcase_add_test(starts, threads_that_live_on_take_no_more_at_each_start);
 	return here_run_if_counted(suite);
 }
