@@ -185,7 +185,7 @@ collect_own_region(struct collect_region *region)
 	collect_leave();
 	if (result != 0)
 		collect_miss(PS__FAULT_NO_MEMORY);
-	return result == 0 ? atomic_load_explicit(&region->region, memory_order_relaxed) : NULL;
+	return result == 0 ? atomic_load_explicit(&region->region, memory_order_acquire) : NULL;
 }
 
 /* Returns this process's region of a mark; NULL if it can't be made. */
@@ -322,7 +322,8 @@ static void collect_forget_region(struct ps__mark_name *named)
 /* Starts the collector. Called after collect_enter. */
 static int collect_start(void)
 {
-	if (collect.generation == ps__fork_generation())
+	/* A forked child whose own beginning failed hears nothing. */
+	if (collect.generation == ps__fork_generation() && atomic_load(&collect.heard))
 		return ps__fail(PS_ECNFLCT,
 		                "ps_collect_start: the marks of this process are heard already: %s",
 		                collect.is_preloaded ? "by perfsage stat --regions or the "

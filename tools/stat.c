@@ -99,7 +99,7 @@ static int stat_failed_status(const struct session *session)
 }
 
 /* Draws the heat map, which may take long. The counts have been written, so a signal may end
- * perfsage from now on. */
+ * perfsage from now on: a control group is removed before. */
 static int stat_draw_heat(struct run *run)
 {
 	struct session *session = run->session;
@@ -107,6 +107,7 @@ static int stat_draw_heat(struct run *run)
 	if (stat_output_close(&session->output) < 0)
 		return -1;
 	session->watcher.signal = 0;
+	tool_cgroup_destroy(&run->count.cgroup);
 	tool_watcher_release(&session->watcher);
 	return tool_heat_write(&session->heat, run->count.root);
 }
