@@ -199,9 +199,6 @@ struct ps__backend {
 	/* Totals may fall: some are differences or estimates. The backend itself detects resets */
 	bool may_fall;
 	bool interrupted; /* set by read: counting was off for some time. The set clears it */
-	/* Set by read with PS_PARTIAL: it isn't known how long the tasks ran while a group was off,
-	 * so the group's enabled time is too short. The set clears it */
-	bool has_unknown_gap;
 	/* Set by read: a counter was reset, and is counted from there. The set clears it */
 	bool went_back;
 	/* Set by read: some counts of the process are missing, or may be. Never cleared */

@@ -69,16 +69,12 @@ struct ps__group {
 	uint32_t type; /* PMU type of the leader */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	/* Time in which nothing could be counted: a CPU target's CPU was seen to be offline */
+	/* Time in which nothing could be counted: a CPU target's CPU was seen to be offline; or,
+	 * in the error state, a task slept in earlier runs */
 	uint64_t offline_ns;
-	/* Enabled time of these descriptors at the last read. A CPU target's stands still while the
-	 * CPU is offline */
+	/* A CPU target's enabled time at the last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;
-	/* CLOCK_MONOTONIC after the start; of a CPU target, after the last read; of others, after
-	 * the last read that failed */
-	uint64_t last_ns;
-	bool is_off; /* the last read failed, or found other descriptors: last_enabled is not of it
-	              */
+	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
 	bool is_planned; /* opened to try which events fit; it counted meanwhile */
 
@@ -121,9 +117,6 @@ struct ps__instance {
 	/* Event that measures how long the task was here; valid if base.residency_ns isn't NULL */
 	int residency_fd;
 	uint64_t residency_id; /* kernel's id of residency_fd */
-	/* A reading of the groups has begun. It stays set if the reading fails, or a jump leaves
-	 * it: then the groups were last read at different times */
-	bool is_half_read;
 };
 
 /* A kind of cores: its PMU type in sysfs, and its CPUs (text that belongs to the event). */
@@ -372,8 +365,9 @@ static inline uint64_t ps__perf_due_ns(const struct ps__perf *perf, uint64_t now
 {
 	return perf->past_ns & PS__COUNTING ? (now - perf->past_ns) & ~PS__COUNTING : perf->past_ns;
 }
-/* For a CPU target. Returns how much longer the backend has counted than a group, whose enabled
- * time is given. What the group counted while it was planned is not included. */
+/* Returns how much longer the backend has counted than a group, whose enabled time is given. What
+ * the group counted while it was planned is not included. A task's groups are enabled only while
+ * the task runs: for them this is the most that it can be. */
 uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group *group,
                              uint64_t enabled_ns);
 

@@ -8,22 +8,14 @@
 #include "base/stack.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 /* The kernel's clock of events and CLOCK_MONOTONIC may differ by this, and by 1/64 of the time. */
 #define TOLERANCE_NS 2000000u
 
-/* Adds time for which a group was off to its enabled time, so that its values show as scaled or
- * never scheduled, not as complete or 0. Signals are held: after a jump in between, the time would
- * be added again. */
-static void add_missing(struct ps__group *group, uint64_t *times, uint64_t missing_ns)
-{
-	times[0] += missing_ns;
-	group->carry_enabled += missing_ns;
-}
-
-/* Handles a group in the error state, for which the kernel tells no times. On a CPU all time that
- * is missing counts as enabled time. A task's time is known when all its groups are read. */
+/* Handles a group in the error state, for which the kernel tells no times. The time that is missing
+ * in its enabled time counts as enabled time without counting, so the values show as never
+ * scheduled or scaled, not as 0. Signals are held: after a jump in between, the time would be added
+ * again. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                             uint64_t *values)
 {
@@ -31,11 +23,18 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 
 	if (group->is_user_read)
 		ps__perf_user_read_last(group, values);
-	if (perf->target.kind == PS__TARGET_CPU) {
-		ps__signals_hold(&held);
-		add_missing(group, times, ps__perf_missing_ns(perf, group, times[0]));
-		ps__signals_release(&held);
+	ps__signals_hold(&held);
+	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
+	uint64_t run_ns = until_ns - perf->started_ns;
+	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
+	/* A task's group may lack more than this run's time: the task slept in earlier runs. */
+	if (perf->target.kind != PS__TARGET_CPU && missing_ns > run_ns) {
+		group->offline_ns += missing_ns - run_ns;
+		missing_ns = run_ns;
 	}
+	times[0] += missing_ns;
+	group->carry_enabled += missing_ns;
+	ps__signals_release(&held);
 	return ps__fail(
 	    PS_PARTIAL,
 	    "'%s' and the %zu other events of its group could not be counted: the counter is in "
@@ -129,112 +128,11 @@ static int perf_read_group(struct ps__perf *perf, struct ps__group *group, uint6
 	return ps__perf_store_group(perf, group, times, values);
 }
 
-/*
- * One reading of all groups of an instance. The groups of an instance are enabled together, and the
- * enabled time of each grows while the tasks run. So if a group can't be read, the enabled time of
- * another one tells for how long it was off: the time that has passed since the last round.
- */
-struct round {
-	struct ps__perf *perf;
-	struct ps__instance *instance;
-	/* The last round was not completed: the groups' times then are not of one moment */
-	bool is_after_half;
-	bool is_known; /* how long the tasks ran since the last round: */
-	uint64_t ran_ns;
-};
-
-/* Begins a round. If there is a residency event, the set has the time from it. */
-static struct round begin_round(struct ps__perf *perf, struct ps__instance *instance)
-{
-	struct round round = {.perf = perf,
-	                      .instance = instance,
-	                      .is_after_half = instance->is_half_read,
-	                      .is_known = perf->base.residency_ns != NULL};
-
-	instance->is_half_read = true;
-	atomic_signal_fence(memory_order_seq_cst);
-	return round;
-}
-
-/* Notes what a group's times tell, after it was read with this result. */
-static int note_group(struct round *round, struct ps__group *group, const uint64_t *times,
-                      int result)
-{
-	uint64_t passed = times[0] - group->carry_enabled - group->last_enabled;
-
-	if (result == PS_OK && !group->is_off && !round->is_after_half) {
-		round->is_known = true;
-		if ((int64_t)(passed - round->ran_ns) > 0)
-			round->ran_ns = passed;
-	}
-	group->is_off = result != PS_OK;
-	return result;
-}
-
-/* Adds the time since the last round to a group that could not be read. If it isn't known, adds the
- * least that can be: then a group without counts is never scheduled, and not 0. Nothing has passed
- * if the counters were stopped at the last round. */
-static void account_for_round(const struct round *round, struct ps__group *group, uint64_t *times)
-{
-	struct ps__perf *perf = round->perf;
-	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
-	/* The part that migration records had. */
-	uint64_t recorded_ns = times[0] - group->carry_enabled - group->last_enabled;
-	bool has_passed = until_ns != group->last_ns;
-	int64_t missing_ns = round->is_known ? (int64_t)(round->ran_ns - recorded_ns) : has_passed;
-
-	group->last_ns = until_ns;
-	if (missing_ns <= 0)
-		return;
-	add_missing(group, times, (uint64_t)missing_ns);
-	perf->base.has_unknown_gap |= !round->is_known;
-}
-
-static void end_group(const struct round *round, struct ps__group *group, uint64_t *times)
-{
-	if (__builtin_expect(group->is_off, 0))
-		account_for_round(round, group, times);
-	group->last_enabled = times[0] - group->carry_enabled;
-}
-
-static void end_groups(const struct round *round, uint64_t *totals)
-{
-	for (size_t index = 0; index < round->perf->base.groups; index++) {
-		struct ps__group *group = &round->instance->groups[index];
-		uint64_t *times = totals + 2 * index;
-		if (__builtin_expect(!group->next, 1)) {
-			end_group(round, group, times);
-			continue;
-		}
-		for (; group; group = group->next) {
-			end_group(round, group, group->own);
-			times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
-		}
-	}
-	atomic_signal_fence(memory_order_seq_cst);
-	round->instance->is_half_read = false;
-}
-
-/* Ends a round that had this result. */
-static void end_round(const struct round *round, uint64_t *totals, int result)
-{
-	struct ps__held held;
-
-	if (__builtin_expect(result == PS_OK, 1)) {
-		end_groups(round, totals);
-	} else if (result == PS_PARTIAL) {
-		ps__signals_hold(&held);
-		end_groups(round, totals);
-		ps__signals_release(&held);
-	}
-}
-
 /* Reads a chain: one link for each kind of cores. A link counts while the task is on its kind, so
  * the links' counts add up. A link that can't be read now keeps its last totals. */
-static int read_chain(struct round *round, struct ps__group *first, uint64_t *times,
+static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times,
                       uint64_t *values)
 {
-	struct ps__perf *perf = round->perf;
 	int result = PS_OK;
 
 	times[0] = 0;
@@ -242,8 +140,8 @@ static int read_chain(struct round *round, struct ps__group *first, uint64_t *ti
 	for (size_t place = 0; place < first->count; place++)
 		values[first->members[place].event] = 0;
 	for (struct ps__group *group = first; group; group = group->next) {
-		int one = perf_read_group(perf, group, group->own, group->own + 2);
-		result = ps__result_join(result, note_group(round, group, group->own, one));
+		result = ps__result_join(result,
+		                         perf_read_group(perf, group, group->own, group->own + 2));
 		times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
 		times[1] += group->own[1];
 		for (size_t place = 0; place < group->count; place++)
@@ -272,17 +170,12 @@ int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *total
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	struct round round = begin_round(perf, &perf->instances[instance]);
 	for (size_t index = 0; index < backend->groups; index++) {
-		struct ps__group *group = &round.instance->groups[index];
-		uint64_t *times = totals + 2 * index;
+		struct ps__group *group = &perf->instances[instance].groups[index];
 		int one = __builtin_expect(group->next != NULL, 0)
-		              ? read_chain(&round, group, times, values)
-		              : note_group(&round, group, times,
-		                           read_cheapest(perf, group, times, values));
+		              ? read_chain(perf, group, totals + 2 * index, values)
+		              : read_cheapest(perf, group, totals + 2 * index, values);
 		result = ps__result_join(result, one);
 	}
-	if (perf->target.kind != PS__TARGET_CPU)
-		end_round(&round, totals, result);
 	return result;
 }

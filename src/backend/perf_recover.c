@@ -77,7 +77,9 @@ uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group
                              uint64_t enabled_ns)
 {
 	/* A CPU's groups are those of the first instance, none of them in a chain. */
-	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)];
+	uint64_t planned = perf->target.kind == PS__TARGET_CPU
+	                       ? perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)]
+	                       : 0;
 	uint64_t due = ps__perf_due_ns(perf, ps__os_now_ns());
 	uint64_t known = enabled_ns - planned + group->offline_ns;
 
@@ -116,7 +118,6 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 	account_for_gap(perf, group, is_back);
 	group->last_enabled = 0;
 	group->last_ns = ps__os_now_ns();
-	group->is_off = true;
 	perf->base.interrupted = true;
 	ps__signals_release(&held);
 }

@@ -118,10 +118,6 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 	}
 	if (__builtin_expect(set->attribution.is_blind || set->attribution.misses_threads, 0))
 		ps__set_mark_uncounted(set, here);
-	if (__builtin_expect(result == PS_PARTIAL, 0) && set->counters.backend->has_unknown_gap) {
-		set->counters.backend->has_unknown_gap = false;
-		ps__set_mark_incomplete(set);
-	}
 	if (set->state == PS__SET_UNFETCHED)
 		set->state = PS__SET_STOPPED;
 	*out = here;

@@ -34,7 +34,6 @@ unit_tests = \
 	tests/unit/test_destination \
 	tests/unit/test_distance \
 	tests/unit/test_earlier \
-	tests/unit/test_error_state \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_names \
