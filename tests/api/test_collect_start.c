@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLDER "/tmp/perfsage-XXXXXX"
+#define FOLDER "/tmp/perfsage-XXXXXX" /* for mkdtemp */
 
 static char folder[] = FOLDER;
 static char output[sizeof folder + 16];

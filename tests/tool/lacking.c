@@ -4,8 +4,9 @@
  *
  *     lacking NAME FOLDER LAST ARGUMENTS...
  *
- * Of the allocations with the same functions on the stack the first two and the last fail. LAST:
- * only about so many allocations before the end, as those before are another run's, too; 0: all.
+ * Three allocations fail of those with the same functions on the stack: the first two and the last.
+ * LAST: only about so many allocations before the end, as those before are another run's, too; 0:
+ * all.
  * FOLDER has an empty folder "tmp" for the command's temporary files. The counted program creates
  * FOLDER/began and, when it ends, FOLDER/ended. The command must not crash or hang; it complains or
  * succeeds, and does not succeed with a complaint of memory; no temporary file stays; and what it

@@ -120,7 +120,7 @@ static void check_in_child(void (*check)(void))
 	ck_assert_int_eq(status, 0);
 }
 
-/* What a start leaves stays until the process ends: so it is a child that starts. */
+/* A child starts the collector, because a start leaves memory until the process ends. */
 START_TEST(a_thread_that_lives_on_is_counted_once_in_each_start)
 {
 	check_in_child(start_often);

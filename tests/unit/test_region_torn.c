@@ -82,7 +82,7 @@ END_TEST
 static struct {
 	sem_t asked, answered;
 	bool has_ended;
-	/* How often the sum was that before the call, that after it, or another one */
+	/* Numbers of readings: the sum before the call, the sum after it, another sum */
 	unsigned before, after, others;
 } reader;
 

@@ -127,7 +127,7 @@ struct own {
 	long long first, last;
 };
 
-/* What the command itself counted: at least twice as many instructions as iterations. */
+/* Returns the command's own counts: at least twice as many instructions as iterations. */
 static struct own own_counts(void)
 {
 	FILE *stream = fopen(OWN, "re");
@@ -141,7 +141,7 @@ static struct own own_counts(void)
 	return own;
 }
 
-/* What is before main() is on either CPU, or on a third one. */
+/* The loader ran on either CPU, or on a third one. */
 static void check_own(long long shown, long long own)
 {
 	ck_assert_int_ge(shown, own);
