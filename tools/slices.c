@@ -185,14 +185,19 @@ static void play_fork(struct tool_slices *slices, const struct tool_slice_record
 }
 
 /* A thread that executes a program takes over the tid of its process's first thread, which has
- * ended before. Its own tid ends here. */
-static void end_executor(struct tool_slices *slices, const struct tool_slice_record *record)
+ * ended before. Its own tid ends here. True if that thread was known. */
+static bool end_executor(struct tool_slices *slices, const struct tool_slice_record *record)
 {
+	bool was_known = false;
+
 	for (size_t i = 0; i < slices->task_count; i++) {
 		struct tool_task *task = &slices->tasks[i];
-		if (task->pid == record->pid && task->tid != record->tid && !task->has_exited)
-			tool_task_exit(slices, task, record->cpu, record->time_ns);
+		if (task->pid != record->pid || task->tid == record->tid || task->has_exited)
+			continue;
+		tool_task_exit(slices, task, record->cpu, record->time_ns);
+		was_known = true;
 	}
+	return was_known;
 }
 
 static void play_exec(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -200,8 +205,9 @@ static void play_exec(struct tool_slices *slices, const struct tool_slice_record
 	struct tool_task *task = tool_task_find(slices, record->tid);
 
 	if (!task || task->has_exited) {
-		bool is_known = task || (slices->play->exec_pid == (pid_t)record->tid);
-		end_executor(slices, record);
+		/* The other thread may have ended in a hole: then the first one executed. */
+		bool is_known = end_executor(slices, record) && slices->hole_count == 0;
+		is_known |= task || slices->play->exec_pid == (pid_t)record->tid;
 		if (task)
 			slices_replace(slices, task, record->time_ns);
 		task = is_known ? tool_task_add(slices, record->pid, record->tid, record->time_ns)

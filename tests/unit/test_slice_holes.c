@@ -371,6 +371,28 @@ START_TEST(records_take_no_more_memory_than_they_may)
 }
 END_TEST
 
+/* The first thread of the process had ended before the observation. _i: records were lost. Then the
+ * second thread may have ended in the hole, and the first one have executed the program. */
+START_TEST(a_program_of_another_thread_begins_with_its_exec)
+{
+	const struct tool_slices_there there = {.pid = 10, .tid = 11, .name = "worker"};
+
+	check_ok(tool_slices_note_task(slices, &there));
+	in(30, 11, 0);
+	if (_i)
+		loses(60, 1);
+	executes(100, 10, 0, "next");
+	exits(300, 10, 0);
+	play(0);
+	ck_assert_uint_eq(tool_slices_task_count(slices), 2);
+	ck_assert_uint_eq(tool_slices_task(slices, 0)->end_ns, 100);
+	ck_assert_uint_eq(tool_slices_task(slices, 1)->begin_ns, 100);
+	ck_assert_int_eq(tool_slices_task(slices, 1)->was_there, false);
+	ck_assert_int_eq(tool_slices_task(slices, 1)->is_begin_lost, _i);
+	ck_assert_uint_eq(tool_slices_task(slices, 1)->sums_ns[TOOL_SPAN_ON], 200);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_holes");
@@ -388,6 +410,7 @@ int main(void)
 	tcase_add_test(tests, a_loss_begins_with_the_newest_record_of_its_own_ring);
 	tcase_add_test(tests, a_hole_that_begins_in_another_one_ends_nothing_known);
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
+	tcase_add_loop_test(tests, a_program_of_another_thread_begins_with_its_exec, 0, 2);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
 	tcase_add_test(tests, holes_of_a_cpu_that_overlap_are_visited_as_one);
