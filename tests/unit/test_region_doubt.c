@@ -274,6 +274,31 @@ START_TEST(a_thread_that_left_a_boundary_is_inside)
 }
 END_TEST
 
+/* The records of a later move split its visit, and CPU 3 has its first counts in that visit. */
+START_TEST(lost_records_leave_the_labels_of_later_visits)
+{
+	regions_begin(EVENT, NULL);
+	check_ok(ps_region_enter(region("lost")));
+	for (int i = 0; i < 2000; i++)
+		scene_count_on(1 + i % 2, 3);
+	check_ok(ps_region_leave(region("lost")));
+	check_ok(ps_region_enter(region("moved")));
+	scene_count_on(2, 5);
+	scene_count_on(3, 7);
+	check_ok(ps_region_leave(region("moved")));
+	take_paths();
+	ck_assert_int_eq(own("lost", -1), 6000);
+	ck_assert_int_eq(value_of("lost", -1, PS_SHARE_EXCLUSIVE).attribution,
+	                 PS_ATTRIBUTION_LAST_CPU);
+	for (int cpu = 2; cpu < 4; cpu++) {
+		ck_assert_int_eq(own("moved", cpu), cpu == 2 ? 5 : 7);
+		ck_assert_int_eq(value_of("moved", cpu, PS_SHARE_EXCLUSIVE).attribution,
+		                 PS_ATTRIBUTION_EXACT);
+	}
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_region_without_a_reading_at_its_end_lacks_counts);
@@ -294,7 +319,9 @@ int main(void)
 	TCase *instances = scene_case_instances(suite, "per-CPU");
 	add_tests(instances);
 	tcase_add_test(instances, a_thread_that_left_a_boundary_is_inside);
-	add_tests(scene_case_records(suite, "records"));
+	TCase *records = scene_case_records(suite, "records");
+	add_tests(records);
+	tcase_add_test(records, lost_records_leave_the_labels_of_later_visits);
 	add_tests(last_cpu);
 	tcase_add_test(last_cpu, a_lower_bound_is_of_what_was_counted);
 	return scene_run(suite);
