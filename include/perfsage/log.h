@@ -114,6 +114,7 @@ PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct 
  *       used by another stream; or the process is a child of the one that created
  *       the log
  *   PS_ECLOST - the program has closed the log's descriptor
+ *   PS_ECOUNT - the set has more than 4096 events
  *   PS_ENOMEM, and as ps_snapshot_take
  *
  * By a thread that may read the set. Takes space in the file.

@@ -25,6 +25,8 @@
 /* Value of `records` in struct ps__log_block, and of `blocks` in struct ps__log_close, as long as
  * more may come. */
 #define PS__LOG_OPEN UINT64_MAX
+/* The most events, and the most groups, of a stream. */
+#define PS__LOG_MOST_EVENTS ((size_t)4096)
 /* The largest possible `lost` of a block: to lose more records would take years. */
 #define PS__LOG_MOST_LOST (UINT64_C(1) << 48)
 

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <string.h>
 
-#define MOST_EVENTS  4096
 #define MOST_ENTRIES 10
 /* The most pairs of hardware thread and place of a stream: Linux has at most 8192 CPUs. */
 #define MOST_PLACES 32768
@@ -93,7 +92,7 @@ static bool count_lines(const char *text, struct counts *counts)
 		}
 		at = end + 1;
 	}
-	return counts->events <= MOST_EVENTS && counts->groups <= MOST_EVENTS &&
+	return counts->events <= PS__LOG_MOST_EVENTS && counts->groups <= PS__LOG_MOST_EVENTS &&
 	       counts->points >= 1 && counts->points <= PS_LOG_MOST_POINTS &&
 	       counts->fields <= PS_LOG_MOST_FIELDS;
 }

@@ -74,10 +74,16 @@ static int stream_allocate(struct ps_log_stream *stream, const struct ps_log_typ
 
 static int stream_describe(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
+	const struct ps__recording *recording = ps__set_recording(stream->source.set);
 	size_t room = stream->log->file.block_bytes / 2;
-	int result = ps__log_describe_type(ps__set_recording(stream->source.set), type,
-	                                   &stream->description, &stream->description_bytes);
 
+	if (recording->columns > PS__LOG_MOST_EVENTS)
+		return ps__fail(PS_ECOUNT,
+		                "ps_log_stream_create: the set has %zu events, and a log takes %zu "
+		                "at most: count some of them in another set",
+		                recording->columns, PS__LOG_MOST_EVENTS);
+	int result = ps__log_describe_type(recording, type, &stream->description,
+	                                   &stream->description_bytes);
 	if (result == PS_OK && stream->description_bytes > room)
 		return ps__fail(PS_EBUF,
 		                "ps_log_stream_create: the description of the events, points and "

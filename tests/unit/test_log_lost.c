@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A record that a log has lost: the next one keeps what was taken and set for it, but doesn't pass
- * it off as its own. */
+ * it off as its own. And a stream with more events than a reader takes: all its records would be
+ * lost. */
 #include "test_log.h"
 
 /* Writes full records until one is lost. Returns its number. */
@@ -64,11 +65,50 @@ START_TEST(the_next_record_keeps_the_points_and_fields_of_a_lost_one)
 }
 END_TEST
 
+/* Starts a set with an event that is counted, and many that can't be counted here. */
+static struct ps_eventset *start_many(size_t events)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	char name[32];
+
+	for (size_t number = 1; number < events; number++) {
+		snprintf(name, sizeof name, "r%zx", number);
+		check_ok(ps_eventset_add_optional(set, name));
+	}
+	check_ok(ps_start(set));
+	return set;
+}
+
+START_TEST(a_stream_takes_as_many_events_as_a_reader)
+{
+	static const struct ps_log_options large = {.size = sizeof large, .block_bytes = 1 << 20};
+	struct ps_eventset *most = start_many(4096), *more = start_many(4097);
+	struct ps_log *log = log_of(&large);
+	struct ps_log_stream *stream = NULL;
+
+	check_fails(ps_log_stream_create(&stream, log, more, &log_type), PS_ECOUNT);
+	check_detail("4097 events");
+	stream = log_stream(log, most);
+	check_ok(ps_log_take(stream, BEGIN));
+	check_ok(ps_log_write(stream));
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	struct ps_log_reader *reader = log_reader();
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 0);
+	ck_assert_uint_eq(log_info(reader, 0).event_count, 4096);
+	check_ok(ps_log_next(reader, NULL));
+	ps_log_close(reader);
+	ps_eventset_destroy(most);
+	ps_eventset_destroy(more);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log lost");
 	TCase *tests = scene_case_of(suite, "log lost", log_setup, log_teardown);
 
 	tcase_add_test(tests, the_next_record_keeps_the_points_and_fields_of_a_lost_one);
+	tcase_add_test(tests, a_stream_takes_as_many_events_as_a_reader);
 	return scene_run(suite);
 }
