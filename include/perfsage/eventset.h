@@ -251,9 +251,9 @@ PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
  *     control group, ps_start fails with PS_EINVAL
  *
  * Errors:
- *   PS_EINVAL - set is NULL, or there is no path
+ *   PS_EINVAL - set is NULL; or path is NULL, empty or too long
  *   PS_EISRUN - the set is running
- *   PS_ESYS - there is no such control group, or no such file system is mounted
+ *   PS_ESYS - there is no directory at path, or no such file system is mounted
  *   PS_ECOUNT - no descriptor is left; the set keeps one for the group
  *   PS_ENOMEM - out of memory
  */

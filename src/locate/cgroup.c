@@ -127,32 +127,34 @@ static int open_folder(const char *path, struct ps__cgroup *out)
 	return PS_OK;
 }
 
-/* Reads MOUNTS, and returns the mount point of the hierarchy that perf knows; NULL with a detail
- * sentence on failure. text has room for twice MOUNT_BYTES. */
-static const char *read_hierarchy(char *text, bool *is_v1)
+/* Reads MOUNTS, and gives the mount point of the hierarchy that perf knows. text has room for twice
+ * MOUNT_BYTES. */
+static int read_hierarchy(char *text, const char **point, bool *is_v1)
 {
 	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
 
-	if (length < 0) {
-		ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
-		         strerror((int)-length));
-		return NULL;
-	}
-	const char *point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1, is_v1);
-	if (!point)
-		ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is "
-		                  "mounted: mount -t cgroup2 none /sys/fs/cgroup");
-	return point;
+	if (length == -EMFILE || length == -ENFILE)
+		return ps__fail(PS_ECOUNT, MOUNTS ": %s: " PS__ADVICE_DESCRIPTORS,
+		                strerror((int)-length));
+	if (length < 0)
+		return ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
+		                strerror((int)-length));
+	*point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1, is_v1);
+	if (*point)
+		return PS_OK;
+	return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is "
+	                         "mounted: mount -t cgroup2 none /sys/fs/cgroup");
 }
 
 static int open_below(char *text, const char *path, struct ps__cgroup *out)
 {
 	char whole[PATH_MAX];
+	const char *point;
 	bool is_v1;
-	const char *point = read_hierarchy(text, &is_v1);
+	int result = read_hierarchy(text, &point, &is_v1);
 
-	if (!point)
-		return PS_ESYS;
+	if (result != PS_OK)
+		return result;
 	int needed = snprintf(whole, sizeof whole, "%s/%s", point, path);
 	if (needed < 0 || (size_t)needed >= sizeof whole)
 		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes",
@@ -200,12 +202,12 @@ static const char *own_path(char *line, bool is_v1)
 static int find_own(char *text, char *folder, size_t size_bytes)
 {
 	char own[OWN_BYTES], *rest = NULL;
-	const char *path = NULL;
+	const char *path = NULL, *point;
 	bool is_v1;
-	const char *point = read_hierarchy(text, &is_v1);
+	int result = read_hierarchy(text, &point, &is_v1);
 
-	if (!point)
-		return PS_ESYS;
+	if (result != PS_OK)
+		return result;
 	ssize_t length = ps__os_read_file(OWN, own, sizeof own);
 	for (char *line = length > 0 ? strtok_r(own, "\n", &rest) : NULL; line && !path;
 	     line = strtok_r(NULL, "\n", &rest))
@@ -224,13 +226,13 @@ static int find_own(char *text, char *folder, size_t size_bytes)
 int ps__cgroup_root(char *folder, size_t size_bytes)
 {
 	char *text = ps__os_calloc(2, MOUNT_BYTES);
+	const char *point;
 	bool is_v1;
 
 	if (!text)
 		return ps__fail_memory("the list of file systems");
-	const char *point = read_hierarchy(text, &is_v1);
-	int result = point ? PS_OK : PS_ESYS;
-	if (point && (size_t)snprintf(folder, size_bytes, "%s", point) >= size_bytes)
+	int result = read_hierarchy(text, &point, &is_v1);
+	if (result == PS_OK && (size_t)snprintf(folder, size_bytes, "%s", point) >= size_bytes)
 		result = ps__fail(PS_ESYS,
 		                  "the mount point of the control groups has more than "
 		                  "%zu bytes",

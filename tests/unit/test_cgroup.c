@@ -186,6 +186,8 @@ START_TEST(what_is_no_control_group_is_refused)
 	check_fails(ps_eventset_attach_cgroup(set, "job"), PS_ESYS);
 	check_detail("mount -t cgroup2");
 	make_cgroup();
+	fake_fail(FAKE_OPEN, 1, EMFILE);
+	check_fails(ps_eventset_attach_cgroup(set, "job/step"), PS_ECOUNT);
 	check_fails(ps_eventset_attach_cgroup(set, "other"), PS_ESYS);
 	check_detail("/sys/fs/cgroup/unified/other");
 	check_fails(ps_eventset_attach_cgroup(set, "/proc/self/mounts"), PS_ESYS);
