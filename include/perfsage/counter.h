@@ -172,7 +172,8 @@ struct ps_counter {
  * epoll(7) and read(2), and use ioctl(2) requests that change no count. The
  * descriptors are valid until the set's events, target or grouping change, or the
  * set is started again or destroyed. An ioctl that resets or disables a counter
- * makes the set's counts wrong.
+ * makes the set's counts wrong. A group can have further events of the library's own,
+ * which come last in the numbers of read(2).
  *
  * set - was started
  * visit - is called with each perf event; any other result than 0 ends the visits.
