@@ -46,7 +46,7 @@ struct ps_finding {
 	const char *gain;   /* what the remedy brings; "" if there is no remedy */
 	enum ps_remedy_by by;
 	/* the command or sentence that keeps the remedy after the next boot or login; "" if the
-	 * remedy lasts, or if there is no remedy */
+	 * remedy lasts, if no such command is known, or if there is no remedy */
 	const char *lasting;
 };
 
@@ -99,10 +99,10 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  *   PS_EINVAL - visit is NULL, options has a wrong size, an event name is NULL,
  *       or events is NULL although event_count is not 0
  *   PS_ENOMEM - out of memory
- *   the code of the first event that can't be counted, as ps_eventset_add or
- *       ps_start gives it (PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP,
- *       PS_EINVAL_DOM, PS_ENOCNTR, PS_ECOUNT, PS_ESYS), or the code with which
- *       the events fail together
+ *   the code of the first event that can't be counted, as ps_eventset_add,
+ *       ps_eventset_add_default or ps_start gives it (PS_EINVAL for an empty name,
+ *       PS_ENOEVNT, PS_EATTR, PS_EPERM, PS_ENOSUPP, PS_EINVAL_DOM, PS_ENOCNTR, PS_ECOUNT,
+ *       PS_ESYS), or the code with which the events fail together
  *   the code of ps_topology_load, where hwloc's variables (HWLOC_XMLFILE,
  *       HWLOC_SYNTHETIC) name a tree that can't be loaded
  *
