@@ -43,7 +43,8 @@ struct ps_hooks {
 	int (*ioctl)(int fd, unsigned long request, unsigned long argument);
 	ssize_t (*read)(int fd, void *buffer, size_t size_bytes);
 	ssize_t (*pread)(int fd, void *buffer, size_t size_bytes, off_t offset);
-	/* Files under /proc, /sys and /run, and files of metrics; read-only */
+	/* Files under /proc, /sys and /run, files of metrics, and directories of control groups;
+	 * read-only, except for ps_diagnose, which opens a cgroup.procs for writing */
 	int (*open)(const char *path, int flags);
 	int (*close)(int fd);
 	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd,

@@ -173,7 +173,8 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
  * component - of ps_log_root's tree: what was counted on the hardware threads below
  *     it; NULL: on all
  * values - receives a value for each event of the stream, with the time of `to`;
- *     untouched on failure
+ *     untouched on failure. The events from number 15 on share PS_VALUE_PAUSED: if
+ *     one of them was paused, all have the flag
  * count - the size of the array
  *
  * Errors:
