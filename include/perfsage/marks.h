@@ -187,8 +187,8 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * The block that follows is a region: entered here, and left however the block
  * is left.
  *
- * name - any expression that is a string. It is evaluated at each visit that is heard, and only
- *     then. It may change from visit to visit, as in a function around the marks
+ * name - any expression that is a string. It is evaluated only while a listener is active. It may
+ *     change from visit to visit, as in a function around the marks
  *
  * break and continue leave only the block: a loop around the block goes on.
  * return, goto and C++ exceptions also leave the region. pthread_cancel leaves the
@@ -207,7 +207,7 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
  * (ps_region_add_value). One name can make paths instead (ps_profile_set_group).
  *
  * name - as that of PS_REGION
- * number - an integer that fits int64_t. It is evaluated only if the mark is heard
+ * number - an integer that fits int64_t. It is evaluated only while a listener is active
  */
 #define PS_MARK_VALUE(name, number) PS__MARK_VALUE(name, number)
 
