@@ -124,7 +124,8 @@ struct ps_session_stats {
  *       not that of a struct of this library; ring_bytes is too large; flags or shortage has a
  *       value that this version doesn't know; the topology was destroyed
  *   PS_ESYS - there is no such process, or /proc/PID/status can't be read; or no /proc of this
- *       PID namespace is mounted, so that its threads can't be listed
+ *       PID namespace is mounted, so that its threads can't be listed; or the list of CPUs in
+ *       /sys can't be read
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - out of memory
  */
@@ -154,7 +155,8 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *       ps_error_detail() says which. Or the event is a probe with path= or func=: each fork of
  *       the process would fail
  *   PS_ENOSUPP - the event asks for records that the library can't read
- *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
+ *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes; or the attr excludes
+ *       both user space and the kernel
  *   PS_ENOMEM - out of memory
  */
 PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *attr);
