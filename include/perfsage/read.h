@@ -31,9 +31,9 @@
  *   PS_EINVAL - set or root is NULL
  *   PS_EINVAL - root is not a topology's root, or the set's readings are in
  *       another topology
- *   PS_EINVAL - the caller isn't the set's owner, and the owner is alive; or
- *       the owner has ended, and ps_read or ps_stop has taken its final counts
- *       already (ps_accum, ps_reset: or the owner has ended)
+ *   PS_EINVAL - the set counts its owner, the caller is another thread, and the
+ *       owner is alive; or the owner has ended, and ps_read or ps_stop has taken
+ *       its final counts already (ps_accum, ps_reset: or the owner has ended)
  *   PS_ECLOST - the set was inherited by fork(), or the program has closed the
  *       set's descriptors
  *   PS_ECNFLCT - the set is in the middle of another call (a signal handler
