@@ -51,6 +51,18 @@ static bool can_share_out(const struct ps_eventset *set)
 	return true;
 }
 
+/* For a task that may run on several hardware threads. */
+static void explain_several(struct ps_eventset *set)
+{
+	snprintf(set->attribution.why, sizeof set->attribution.why, "%s",
+	         set->attribution.cannot_split
+	             ? "PAPI doesn't split the counts by hardware thread, and the task may run "
+	               "on several: they are shared out by the time on each; pin it, and they "
+	               "are certain"
+	             : "an event counts for more than one hardware thread, so the counts can't be "
+	               "shared out by the time on each");
+}
+
 void ps__set_choose_for_papi(struct ps_eventset *set)
 {
 	set->attribution.cannot_split = can_share_out(set);
@@ -64,8 +76,5 @@ void ps__set_choose_for_papi(struct ps_eventset *set)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "PS_ATTRIBUTE_LAST_CPU was asked for");
 	else if (set->attribution.only_cpu < 0)
-		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "PAPI doesn't split the counts by hardware thread, and the task may run "
-		         "on several: they are shared out by the time on each; pin it, and they "
-		         "are certain");
+		explain_several(set);
 }

@@ -8,6 +8,7 @@
 #include "support/papi_scene.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define PACKAGE_0 "rapl:::PACKAGE_ENERGY:PACKAGE0"
 #define PACKAGE_1 "rapl:::PACKAGE_ENERGY:PACKAGE1"
@@ -224,6 +225,25 @@ START_TEST(what_the_whole_machine_shares_is_the_machines)
 }
 END_TEST
 
+START_TEST(a_count_of_the_machine_is_not_said_to_be_shared_out)
+{
+	int papi = fake_papi_create("net:::eth0:rx:bytes", NULL);
+	struct ps_eventset *set = wrap("net", papi);
+	const char *why = NULL;
+
+	check_ok(ps_start(set));
+	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_ptr_null(strstr(why, "they are shared out"));
+	ck_assert_ptr_nonnull(strstr(why, "more than one hardware thread"));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_part(0, "net:::eth0:rx:bytes", 0).attribution,
+	                 PS_ATTRIBUTION_LAST_CPU);
+	fake_set_affinity("0");
+	check_ok(ps_start(set));
+	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_PINNED);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("papi places");
@@ -238,5 +258,6 @@ int main(void)
 	tcase_add_loop_test(tests, a_components_scope_is_known_by_its_name_and_its_events, 0,
 	                    (int)(sizeof scopes / sizeof scopes[0]));
 	tcase_add_test(tests, what_the_whole_machine_shares_is_the_machines);
+	tcase_add_test(tests, a_count_of_the_machine_is_not_said_to_be_shared_out);
 	return scene_run(suite);
 }
