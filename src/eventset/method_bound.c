@@ -74,7 +74,8 @@ static void bound_follow(struct ps_eventset *set)
 		set->attribution.stay.cpu = cpu;
 }
 
-/* Returns the label of the interval since the last fetch. */
+/* Returns the label of the interval since the last fetch. A PAPI set with this method has an event
+ * that counts for several hardware threads: such counts are never exact. */
 static unsigned bound_label(const struct ps_eventset *set, const struct ps__slot *here,
                             uint64_t spent_ns)
 {
@@ -82,8 +83,9 @@ static unsigned bound_label(const struct ps_eventset *set, const struct ps__slot
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (spent_ns != here->spent_ns)
 		return PS_ATTRIBUTION_MIXED;
-	return here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED
-	                                              : PS_ATTRIBUTION_EXACT;
+	if (here->cpu == set->attribution.only_cpu)
+		return PS_ATTRIBUTION_PINNED;
+	return set->counters.papi ? PS_ATTRIBUTION_LAST_CPU : PS_ATTRIBUTION_EXACT;
 }
 
 static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)

@@ -244,6 +244,27 @@ START_TEST(a_count_of_the_machine_is_not_said_to_be_shared_out)
 }
 END_TEST
 
+/* The thread was pinned when the set was started, and spends a whole interval on another CPU. */
+START_TEST(a_count_of_the_machine_is_never_exact)
+{
+	int papi = fake_papi_create("net:::eth0:rx:bytes", NULL);
+	struct ps_eventset *set = wrap("net", papi);
+
+	fake_set_affinity("0");
+	check_ok(ps_start(set));
+	fake_set_affinity("1");
+	fake_set_cpu(1);
+	check_ok(ps_accum(set, scene.root, NULL, NULL));
+	fake_papi_count(papi, 0, 7);
+	check_ok(ps_accum(set, scene.root, NULL, NULL));
+	fake_papi_count(papi, 0, 7);
+	check_ok(ps_stop(set, scene.root, &(uint64_t){0}, NULL));
+	struct ps_value value = scene_part(1, "net:::eth0:rx:bytes", 0);
+	ck_assert_int_eq(value.value, 7);
+	ck_assert_int_eq(value.attribution, PS_ATTRIBUTION_LAST_CPU);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("papi places");
@@ -259,5 +280,6 @@ int main(void)
 	                    (int)(sizeof scopes / sizeof scopes[0]));
 	tcase_add_test(tests, what_the_whole_machine_shares_is_the_machines);
 	tcase_add_test(tests, a_count_of_the_machine_is_not_said_to_be_shared_out);
+	tcase_add_test(tests, a_count_of_the_machine_is_never_exact);
 	return scene_run(suite);
 }
