@@ -73,11 +73,13 @@ struct ps_mark_value {
  * this call. In two cases the counts of another thread since its last boundary are
  * missing until its next boundary: the thread passes boundaries all the time; or
  * the model has several groups of hardware events, or events of PAPI. In both
- * cases the thread's counts can be smaller than in an earlier copy.
+ * cases the thread's counts can be smaller than in an earlier copy. If a thread
+ * stands still in a boundary, its innermost path has PS_STATUS_INCOMPLETE.
  *
  * Cost: for each other thread a copy of its paths, and four system calls for
- * each group and hardware thread where it is counted. Meanwhile no thread can
- * start or stop being counted.
+ * each group and hardware thread where it is counted; up to four times that if
+ * the thread is at a boundary. Meanwhile no thread can start or stop being
+ * counted.
  *
  * out - receives the paths; release them with ps_paths_destroy
  * profile - from ps_profile_create

@@ -17,7 +17,8 @@
 #include <perfsage/thread.h>
 #include <sched.h>
 
-#define MOST_TURNS 1000
+#define MOST_TURNS    1000
+#define MOST_ATTEMPTS 4
 
 /* The counts that are missing in the nodes. */
 struct rest {
@@ -268,27 +269,44 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 	return added;
 }
 
-static int rest_add_running(struct ps_paths *paths, const struct ps__member *member)
+/* Copies the nodes, and adds what is missing in them. Returns as rest_add. *sequences receives the
+ * number of boundaries before the copy, as rest_look counts them. */
+static int rest_add_running(struct ps_paths *paths, const struct ps__member *member,
+                            uint64_t *sequences)
 {
-	uint64_t begun;
-	bool is_still = rest_begin(member, &begun);
+	bool is_still = rest_begin(member, sequences);
 
 	if (ps__paths_add_member(paths, member) < 0)
 		return -1;
-	return is_still ? rest_add(paths, member, begun) : 1;
+	return is_still ? rest_add(paths, member, *sequences) : 1;
+}
+
+/* Labels the counts as a lower bound: the copy may lack counts from before the call. */
+static void rest_lack(const struct ps_paths *paths, const struct ps__member *member)
+{
+	const struct ps__node *node = ps__member_counted_by_other(member);
+	struct ps_path *path =
+	    node && node->path && node->path->paths == paths ? node->path : paths->root;
+
+	path->doubt |= PS__LACKS;
 }
 
 /* Adds the counts of a running thread. If the thread makes a boundary meanwhile, reads the thread
- * again: the counts up to that boundary are then in its nodes. If the thread makes another boundary
- * meanwhile, adds only the counts in its nodes. */
+ * again: the counts up to that boundary are then in its nodes, and that is enough. If the nodes
+ * have not changed, the thread was in another call, such as the stop of an ending thread, or it
+ * stands still in a boundary: these counts may be missing, so there are more attempts. */
 static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
 {
+	uint64_t first, sequences;
 	int added = 1;
 
-	for (int attempt = 0; attempt < 2 && added == 1; attempt++) {
+	rest_look(member, &first);
+	for (int attempt = 1; added == 1; attempt++) {
 		struct ps_paths *own = ps__paths_make(paths->profile, paths->events);
-		added = own ? rest_add_running(own, member) : -1;
-		if (added == 0 || (added == 1 && attempt == 1))
+		added = own ? rest_add_running(own, member, &sequences) : -1;
+		if (added == 1 && sequences == first && attempt == MOST_ATTEMPTS)
+			rest_lack(own, member);
+		if (added == 0 || (added == 1 && (sequences != first || attempt == MOST_ATTEMPTS)))
 			added = ps__paths_add(paths, own);
 		ps_paths_destroy(own);
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths that are read while their thread stands still inside a change: what is half changed is no
  * number. */
+#include "base/os.h"
+#include "eventset/take.h"
 #include "region/paths.h"
 #include "region/profile.h"
 #include "support/regions.h"
@@ -12,9 +14,13 @@
 #include <semaphore.h>
 #include <signal.h>
 
+static void (*at_yield)(void);
+
 /* Replaces the C library's: a reader waits by it. */
 int sched_yield(void)
 {
+	if (at_yield)
+		at_yield();
 	return 0;
 }
 
@@ -77,7 +83,176 @@ START_TEST(counts_read_inside_a_change_are_lower_bounds)
 }
 END_TEST
 
+static ssize_t (*read_of_fake)(int fd, void *buffer, size_t count);
+static sem_t stands_still, may_go_on;
+static _Thread_local bool stops_at_read;
+
+static ssize_t stop_at_read(int fd, void *buffer, size_t count)
+{
+	if (stops_at_read) {
+		stops_at_read = false;
+		sem_post(&stands_still);
+		sem_wait(&may_go_on);
+	}
+	return read_of_fake(fd, buffer, count);
+}
+
+static void *stop_in_a_boundary(void *unused)
+{
+	visit_counting(region("work"), 3);
+	check_ok(ps_region_enter(region("work")));
+	fake_advance(PAGE_FAULTS, 7);
+	stops_at_read = true;
+	check_ok(ps_region_leave(region("work")));
+	return unused;
+}
+
+/* The thread has no processor, for example: its counts were there before the call. */
+START_TEST(counts_of_a_thread_that_stands_still_in_a_boundary_are_a_lower_bound)
+{
+	pthread_t thread;
+
+	sem_init(&stands_still, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	read_of_fake = ps__os.read;
+	ps__os.read = stop_at_read;
+	regions_begin(EVENT, NULL);
+	ck_assert_int_eq(pthread_create(&thread, NULL, stop_in_a_boundary, NULL), 0);
+	sem_wait(&stands_still);
+	take_paths();
+	struct ps_value value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.value, 3);
+	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
+	sem_post(&may_go_on);
+	pthread_join(thread, NULL);
+	take_paths();
+	value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.value, 10);
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	regions_end();
+}
+END_TEST
+
 #ifdef STEP_IS_POSSIBLE
+
+/* A thread that ends, step by step: it goes on until is_there is true, which the reader of its
+ * paths sets. */
+static struct {
+	sem_t asked, there;
+	bool (*is_there)(const struct ps__member *member);
+	bool (*next[3])(const struct ps__member *member);
+	unsigned turn;
+	const struct ps__member *member;
+	uint64_t sequence;
+} ending;
+
+static bool is_in_the_stop(const struct ps__member *member)
+{
+	return ps__set_is_busy(member->set);
+}
+
+static bool is_behind_the_stop(const struct ps__member *member)
+{
+	return !ps__set_is_busy(member->set) && !ps_eventset_is_running(member->set);
+}
+
+/* True when the boundary has changed the node. */
+static bool is_in_the_last_boundary(const struct ps__member *member)
+{
+	return atomic_load_explicit(&member->root->sequence, memory_order_relaxed) >
+	       ending.sequence + 1;
+}
+
+static void go_on(void)
+{
+	if (ending.turn == 3)
+		return;
+	ending.is_there = ending.next[ending.turn++];
+	sem_post(&ending.asked);
+	while (sem_wait(&ending.there) != 0 && errno == EINTR)
+		;
+}
+
+static void stop_there(int number)
+{
+	(void)number;
+	if (!ending.is_there || !ending.is_there(ending.member))
+		return;
+	ending.is_there = NULL;
+	sem_post(&ending.there);
+	while (sem_wait(&ending.asked) != 0 && errno == EINTR)
+		;
+}
+
+static _Thread_local bool is_reader;
+
+/* While the reader reads the counters, the thread goes on: into its stop, and later into its last
+ * boundary. */
+static ssize_t read_and_go_on(int fd, void *buffer, size_t count)
+{
+	ssize_t length = read_of_fake(fd, buffer, count);
+
+	if (is_reader && ending.turn != 1)
+		go_on();
+	return length;
+}
+
+/* The reader waits for the end of the stop. */
+static void yield_and_go_on(void)
+{
+	if (is_reader && ending.turn == 1)
+		go_on();
+}
+
+static void *end_in_steps(void *unused)
+{
+	check_ok(ps_profile_join(regions.profile));
+	fake_advance(PAGE_FAULTS, 7);
+	ending.member = ps__own.member;
+	ending.sequence =
+	    atomic_load_explicit(&ending.member->root->sequence, memory_order_relaxed);
+	sem_post(&ending.there);
+	while (sem_wait(&ending.asked) != 0 && errno == EINTR)
+		;
+	step(true);
+	int result = ps_profile_leave(regions.profile);
+	step(false);
+	check_ok(result);
+	return unused;
+}
+
+/* The stop and the last boundary of a thread that ends are two changes during one copy. */
+START_TEST(counts_of_a_thread_that_ends_during_the_copy_are_there)
+{
+	struct sigaction action = {.sa_handler = stop_there};
+	pthread_t thread;
+
+	if (!step_is_possible())
+		return;
+	sigaction(SIGTRAP, &action, NULL);
+	sem_init(&ending.asked, 0, 0);
+	sem_init(&ending.there, 0, 0);
+	ending.next[0] = is_in_the_stop;
+	ending.next[1] = is_behind_the_stop;
+	ending.next[2] = is_in_the_last_boundary;
+	read_of_fake = ps__os.read;
+	regions_begin(EVENT, NULL);
+	ps__os.read = read_and_go_on;
+	at_yield = yield_and_go_on;
+	ck_assert_int_eq(pthread_create(&thread, NULL, end_in_steps, NULL), 0);
+	sem_wait(&ending.there);
+	is_reader = true;
+	take_paths();
+	is_reader = false;
+	at_yield = NULL;
+	ck_assert_uint_eq(ending.turn, 3);
+	ck_assert_int_eq(own("", -1), 7);
+	ck_assert_int_eq(value_of("", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_COUNTED);
+	sem_post(&ending.asked);
+	pthread_join(thread, NULL);
+	regions_end();
+}
+END_TEST
 
 static struct {
 	sem_t asked, answered;
@@ -158,7 +333,9 @@ int main(void)
 
 	tcase_add_test(tests, a_count_below_0_inside_a_change_is_not_shown);
 	tcase_add_test(tests, counts_read_inside_a_change_are_lower_bounds);
+	tcase_add_test(tests, counts_of_a_thread_that_stands_still_in_a_boundary_are_a_lower_bound);
 #ifdef STEP_IS_POSSIBLE
+	tcase_add_test(tests, counts_of_a_thread_that_ends_during_the_copy_are_there);
 	tcase_add_test(tests, a_sum_is_whole_at_each_instruction);
 #endif
 	return scene_run(suite);
