@@ -74,7 +74,8 @@ struct ps_mark_value {
  * missing until its next boundary: the thread passes boundaries all the time; or
  * the model has several groups of hardware events, or events of PAPI. In both
  * cases the thread's counts can be smaller than in an earlier copy. If a thread
- * stands still in a boundary, its innermost path has PS_STATUS_INCOMPLETE.
+ * stands still in a boundary, this call waits, about 100 ms at most. If the thread
+ * still stands there, its innermost path has PS_STATUS_INCOMPLETE.
  *
  * Cost: for each other thread a copy of its paths, and four system calls for
  * each group and hardware thread where it is counted; up to four times that if

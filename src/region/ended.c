@@ -88,8 +88,7 @@ struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t 
 	return ps__links_find(&profile->ended.links, &ended_tids, ended_key(tid));
 }
 
-static int ended_make(struct ps_profile *profile, const struct ps__member *member,
-                      ps__add_member *add)
+static int ended_make(struct ps_profile *profile, struct ps__member *member, ps__add_member *add)
 {
 	struct ps__ended_thread *thread = ps__os_calloc(1, sizeof *thread);
 	struct ps_paths *paths =
@@ -108,7 +107,7 @@ static int ended_make(struct ps_profile *profile, const struct ps__member *membe
 }
 
 /* The kernel can reuse a tid: the counts of threads with the same tid are added up. */
-int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add)
+int ps__ended_add(struct ps_profile *profile, struct ps__member *member, ps__add_member *add)
 {
 	const struct ps__ended_thread *thread = ps__ended_find(profile, member->tid);
 

@@ -10,7 +10,7 @@
 #include "region/rest.h"
 
 /* Adds the counts of a gone thread. Its counters aren't stopped. 0, or -1 if out of memory. */
-static int join_add_gone(struct ps_profile *profile, const struct ps__member *member)
+static int join_add_gone(struct ps_profile *profile, struct ps__member *member)
 {
 	bool is_known = ps__rest_is_known(member);
 

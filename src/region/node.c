@@ -98,16 +98,24 @@ void ps__node_free_all(struct ps__member *member)
 	ps__links_clear(&member->links);
 }
 
-/* About 10 ms. A thread can be preempted for longer: then the path lacks counts. */
-#define MOST_TURNS 15000
+/* Turns without a sleep: most changes take less than a microsecond. */
+#define SHORT_TURNS 1000
+
+void ps__await_turn(unsigned turn)
+{
+	if (turn < SHORT_TURNS)
+		sched_yield();
+	else
+		ps__os.poll(NULL, 0, 1);
+}
 
 uint64_t ps__node_read_begin(struct ps__node *node)
 {
 	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
 
-	for (unsigned turn = 0; (sequence & 1) && sequence != node->given_up && turn < MOST_TURNS;
-	     turn++) {
-		sched_yield();
+	for (unsigned turn = 0;
+	     (sequence & 1) && sequence != node->given_up && turn < PS__MOST_TURNS; turn++) {
+		ps__await_turn(turn);
 		sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
 	}
 	if (sequence & 1)

@@ -123,6 +123,11 @@ static inline void ps__node_end(struct ps__node *node)
 	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
 }
 
+/* A reader waits for the end of a change at most this number of turns: about 100 ms, because the
+ * thread that makes the change may be preempted. */
+#define PS__MOST_TURNS 1100
+void ps__await_turn(unsigned turn);
+
 /* Reads of a node by another thread are between these two, and repeated if the second returns true.
  * The caller holds the profile's lock. A jump out of a boundary leaves the sequence odd until the
  * thread's next call, which can be late: after some turns the node is read as it is, and each

@@ -297,7 +297,7 @@ static void paths_add_open(const struct ps_paths *paths, const struct ps__member
 		node->path->open++;
 }
 
-int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member)
+int ps__paths_add_member(struct ps_paths *paths, struct ps__member *member)
 {
 	if (paths_make_room(paths, member) < 0)
 		return -1;

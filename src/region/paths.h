@@ -123,7 +123,7 @@ void ps__paths_settle(struct ps_paths *paths);
 
 /* Adds the contents of a thread's nodes. The caller holds the profile's lock. 0, or -1 for lack of
  * memory: nothing is added then. */
-int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);
+int ps__paths_add_member(struct ps_paths *paths, struct ps__member *member);
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
 /* Adds a watched visit's node (slow.c) to node->path. If has_counts is false, the node's counts
  * aren't known, and are left out. 0, or -1 if out of memory. */

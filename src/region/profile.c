@@ -270,7 +270,7 @@ static int profile_count_inside(struct ps_profile *profile, uint64_t *out)
 		return result;
 	const struct ps__member *own = ps__member_find(profile);
 	pthread_mutex_lock(&profile->lock);
-	for (const struct ps__member *member = profile->members; member; member = member->next)
+	for (struct ps__member *member = profile->members; member; member = member->next)
 		*out += member != own && !ps__rest_is_known(member);
 	pthread_mutex_unlock(&profile->lock);
 	ps__profile_end();

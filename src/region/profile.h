@@ -75,7 +75,8 @@ struct ps__member {
 		bool has_failed; /* this boundary failed, and a region was entered or left there */
 		/* Number of outermost levels that were open all the time since the last reading */
 		size_t common;
-	} last; /* the last boundary */
+		uint64_t given_up; /* see rest_begin (rest.c); under the profile's lock */
+	} last;                    /* the last boundary */
 };
 
 /* An event set that counts no thread now. */
@@ -387,9 +388,9 @@ struct ps__ended_thread {
 	struct ps_paths *paths;
 };
 /* ps__paths_add_member, or ps__rest_add_member, which also adds counts that are in no node yet. */
-typedef int ps__add_member(struct ps_paths *paths, const struct ps__member *member);
+typedef int ps__add_member(struct ps_paths *paths, struct ps__member *member);
 /* Adds a member's counts to those kept for its tid. 0, or -1 if out of memory: nothing is added. */
-int ps__ended_add(struct ps_profile *profile, const struct ps__member *member, ps__add_member *add);
+int ps__ended_add(struct ps_profile *profile, struct ps__member *member, ps__add_member *add);
 struct ps__ended_thread *ps__ended_find(const struct ps_profile *profile, pid_t tid);
 void ps__ended_free_all(struct ps_profile *profile);
 

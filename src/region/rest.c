@@ -15,9 +15,7 @@
 #include "topology/tree.h"
 
 #include <perfsage/thread.h>
-#include <sched.h>
 
-#define MOST_TURNS    1000
 #define MOST_ATTEMPTS 4
 
 /* The counts that are missing in the nodes. */
@@ -53,17 +51,21 @@ static bool rest_look(const struct ps__member *member, uint64_t *sequences)
 	return !odd && !ps__set_is_busy(member->set);
 }
 
-/* Waits for the end of a boundary, but not forever: if a jump left the call, the set stays busy. */
-static void rest_wait(const struct ps__member *member)
+/* As rest_look, but first waits for the end of the boundary that is being made: else the reading
+ * would lack counts that an earlier reading had. Does not wait forever, because the set stays busy
+ * if a jump left the call. Each such call is waited for once. */
+static bool rest_begin(struct ps__member *member, uint64_t *sequences)
 {
-	for (unsigned turn = 0; turn < MOST_TURNS && ps__set_is_busy(member->set); turn++)
-		sched_yield();
-}
-
-static bool rest_begin(const struct ps__member *member, uint64_t *sequences)
-{
-	rest_wait(member);
-	return rest_look(member, sequences);
+	if (rest_look(member, sequences))
+		return true;
+	if (*sequences + 1 == member->last.given_up)
+		return false;
+	for (unsigned turn = 0; turn < PS__MOST_TURNS && ps__set_is_busy(member->set); turn++)
+		ps__await_turn(turn);
+	bool is_still = rest_look(member, sequences);
+	if (!is_still)
+		member->last.given_up = *sequences + 1;
+	return is_still;
 }
 
 /* True if the thread has made a boundary since rest_begin. All earlier loads are acquiring, so they
@@ -271,8 +273,7 @@ static int rest_add(struct ps_paths *paths, const struct ps__member *member, uin
 
 /* Copies the nodes, and adds what is missing in them. Returns as rest_add. *sequences receives the
  * number of boundaries before the copy, as rest_look counts them. */
-static int rest_add_running(struct ps_paths *paths, const struct ps__member *member,
-                            uint64_t *sequences)
+static int rest_add_running(struct ps_paths *paths, struct ps__member *member, uint64_t *sequences)
 {
 	bool is_still = rest_begin(member, sequences);
 
@@ -295,7 +296,7 @@ static void rest_lack(const struct ps_paths *paths, const struct ps__member *mem
  * again: the counts up to that boundary are then in its nodes, and that is enough. If the nodes
  * have not changed, the thread was in another call, such as the stop of an ending thread, or it
  * stands still in a boundary: these counts may be missing, so there are more attempts. */
-static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
+static int rest_follow(struct ps_paths *paths, struct ps__member *member)
 {
 	uint64_t first, sequences;
 	int added = 1;
@@ -313,21 +314,22 @@ static int rest_follow(struct ps_paths *paths, const struct ps__member *member)
 	return added;
 }
 
-int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member)
+int ps__rest_add_member(struct ps_paths *paths, struct ps__member *member)
 {
 	bool is_running = member->set && member != ps__member_find(member->profile);
 
 	return is_running ? rest_follow(paths, member) : ps__paths_add_member(paths, member);
 }
 
-bool ps__rest_is_known(const struct ps__member *member)
+bool ps__rest_is_known(struct ps__member *member)
 {
 	struct ps__peeked *peeked = NULL;
+	uint64_t sequences;
 
 	/* The thread is ending: all counts are in its nodes. */
 	if (!member->set)
 		return true;
-	rest_wait(member);
+	rest_begin(member, &sequences);
 	bool is_known =
 	    !ps__set_is_busy(member->set) && ps__set_peek(member->set, member->tid, &peeked) > 0;
 	ps__os_free(peeked);

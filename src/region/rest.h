@@ -11,9 +11,9 @@ struct ps__member;
 /* Adds the counts of a thread up to now. If it isn't the calling thread, they include counts that
  * are in no node yet. The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is
  * added then. */
-int ps__rest_add_member(struct ps_paths *paths, const struct ps__member *member);
+int ps__rest_add_member(struct ps_paths *paths, struct ps__member *member);
 
 /* True if the counts of a running thread since its last boundary can be read. */
-bool ps__rest_is_known(const struct ps__member *member);
+bool ps__rest_is_known(struct ps__member *member);
 
 #endif

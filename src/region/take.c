@@ -17,7 +17,7 @@ static int take_add_thread(const struct ps_profile *profile, struct ps_paths *pa
 	const struct ps__ended_thread *thread = ps__ended_find(profile, tid);
 	int added = thread ? ps__paths_add(paths, thread->paths) : 1;
 
-	for (const struct ps__member *member = profile->members; member && added >= 0;
+	for (struct ps__member *member = profile->members; member && added >= 0;
 	     member = member->next) {
 		if (member->tid == tid)
 			added = ps__rest_add_member(paths, member);
@@ -29,7 +29,7 @@ static int take_add_all(const struct ps_profile *profile, struct ps_paths *paths
 {
 	int added = ps__paths_add(paths, profile->ended.all);
 
-	for (const struct ps__member *member = profile->members; member && added == 0;
+	for (struct ps__member *member = profile->members; member && added == 0;
 	     member = member->next)
 		added = ps__rest_add_member(paths, member);
 	return added;

@@ -9,6 +9,7 @@
 #include "support/step.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -97,6 +98,8 @@ static ssize_t stop_at_read(int fd, void *buffer, size_t count)
 	return read_of_fake(fd, buffer, count);
 }
 
+static sem_t has_left;
+
 static void *stop_in_a_boundary(void *unused)
 {
 	visit_counting(region("work"), 3);
@@ -104,7 +107,20 @@ static void *stop_in_a_boundary(void *unused)
 	fake_advance(PAGE_FAULTS, 7);
 	stops_at_read = true;
 	check_ok(ps_region_leave(region("work")));
+	sem_post(&has_left);
 	return unused;
+}
+
+static void start_thread_that_stops(pthread_t *thread)
+{
+	sem_init(&stands_still, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	sem_init(&has_left, 0, 0);
+	read_of_fake = ps__os.read;
+	ps__os.read = stop_at_read;
+	regions_begin(EVENT, NULL);
+	ck_assert_int_eq(pthread_create(thread, NULL, stop_in_a_boundary, NULL), 0);
+	sem_wait(&stands_still);
 }
 
 /* The thread has no processor, for example: its counts were there before the call. */
@@ -112,13 +128,7 @@ START_TEST(counts_of_a_thread_that_stands_still_in_a_boundary_are_a_lower_bound)
 {
 	pthread_t thread;
 
-	sem_init(&stands_still, 0, 0);
-	sem_init(&may_go_on, 0, 0);
-	read_of_fake = ps__os.read;
-	ps__os.read = stop_at_read;
-	regions_begin(EVENT, NULL);
-	ck_assert_int_eq(pthread_create(&thread, NULL, stop_in_a_boundary, NULL), 0);
-	sem_wait(&stands_still);
+	start_thread_that_stops(&thread);
 	take_paths();
 	struct ps_value value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
 	ck_assert_int_eq(value.value, 3);
@@ -129,6 +139,36 @@ START_TEST(counts_of_a_thread_that_stands_still_in_a_boundary_are_a_lower_bound)
 	value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
 	ck_assert_int_eq(value.value, 10);
 	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	regions_end();
+}
+END_TEST
+
+static unsigned waits;
+
+/* The thread gets its processor back while the reader sleeps. */
+static int let_it_leave(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	(void)fds, (void)count, (void)timeout_ms;
+	if (waits++ == 0) {
+		sem_post(&may_go_on);
+		sem_wait(&has_left);
+	}
+	return 0;
+}
+
+/* A scheduler's slice is longer than a thousand turns. */
+START_TEST(a_thread_that_is_preempted_in_a_boundary_is_waited_for)
+{
+	pthread_t thread;
+
+	start_thread_that_stops(&thread);
+	ps__os.poll = let_it_leave;
+	take_paths();
+	ck_assert_uint_eq(waits, 1);
+	struct ps_value value = value_of("work", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.value, 10);
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	pthread_join(thread, NULL);
 	regions_end();
 }
 END_TEST
@@ -334,6 +374,7 @@ int main(void)
 	tcase_add_test(tests, a_count_below_0_inside_a_change_is_not_shown);
 	tcase_add_test(tests, counts_read_inside_a_change_are_lower_bounds);
 	tcase_add_test(tests, counts_of_a_thread_that_stands_still_in_a_boundary_are_a_lower_bound);
+	tcase_add_test(tests, a_thread_that_is_preempted_in_a_boundary_is_waited_for);
 #ifdef STEP_IS_POSSIBLE
 	tcase_add_test(tests, counts_of_a_thread_that_ends_during_the_copy_are_there);
 	tcase_add_test(tests, a_sum_is_whole_at_each_instruction);
