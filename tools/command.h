@@ -8,7 +8,8 @@
  * counted, its own status is returned instead. */
 enum tool_status {
 	TOOL_OK = 0,
-	TOOL_FAILED = 125, /* perfsage failed: wrong options, no permission, unknown event */
+	/* perfsage failed: wrong options, no permission, unknown event. Shells show 125. */
+	TOOL_FAILED = -1,
 	TOOL_NOT_EXECUTABLE = 126, /* the command was found but can't be run */
 	TOOL_NOT_FOUND = 127,
 	/* If a signal ended the command: this number plus the signal's number. No command can
@@ -20,6 +21,8 @@ enum tool_status {
  * command. */
 static inline int tool_status_number(int status)
 {
+	if (status == TOOL_FAILED)
+		return 125;
 	return status > TOOL_BY_SIGNAL ? 128 + status - TOOL_BY_SIGNAL : status;
 }
 

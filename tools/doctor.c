@@ -107,9 +107,7 @@ static int doctor_show(const struct ps_finding *finding, void *context)
 	tool_paragraph(&out, finding->fact, TEXT_COLUMN, doctor->screen.width);
 	if (*finding->remedy)
 		doctor_show_remedy(doctor, finding, &out);
-	if (tool_write(&out, stdout) < 0)
-		return TOOL_FAILED;
-	return ferror(stdout) ? TOOL_FAILED : 0;
+	return tool_write(&out, stdout) < 0 || ferror(stdout);
 }
 
 static int doctor_show_json(const struct ps_finding *finding, void *context)
@@ -151,7 +149,7 @@ static int doctor_diagnose_json(struct doctor *doctor, const struct ps_diagnose_
 	ps__json_add_string(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
 	ps__json_add_string(json, "report_bugs_to", PS_BUG_ADDRESS);
 	ps__json_close(json, '}');
-	return tool_write(&text, stdout) < 0 ? TOOL_FAILED : code;
+	return tool_write(&text, stdout) < 0 ? 1 : code;
 }
 
 static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
@@ -171,7 +169,7 @@ static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_
 		               "If perfsage itself is wrong here, report it to " PS_BUG_ADDRESS ".",
 		               0, doctor->screen.width);
 		if (tool_write(&out, stdout) < 0)
-			return TOOL_FAILED;
+			return 1;
 	}
 	return code;
 }
@@ -185,11 +183,11 @@ static int doctor_diagnose(struct doctor *doctor)
 	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options)
 	                           : doctor_diagnose_text(doctor, &options);
 
-	/* Positive: a callback's status, as standard output can't be written. */
+	/* Positive: standard output can't be written. */
 	if (code > 0)
-		return code;
+		return TOOL_FAILED;
 	if (code == PS_ENOMEM)
-		return tool_complain_detail(), TOOL_FAILED;
+		return tool_complain_detail();
 	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;
 }
 

@@ -27,8 +27,7 @@
 
 static int file_complain(const struct tool_file *file, int error)
 {
-	tool_complain("'%s' can't be written: %s", file->name, strerror(error));
-	return -1;
+	return tool_complain("'%s' can't be written: %s", file->name, strerror(error));
 }
 
 /* Returns the number of bytes that can be written without blocking after poll reported room. For an
@@ -206,7 +205,7 @@ static int file_open(struct tool_file *file)
 	struct stat what;
 
 	if (!*name)
-		return tool_complain("the name of the file to write is empty"), -1;
+		return tool_complain("the name of the file to write is empty");
 	bool exists = stat(name, &what) == 0;
 	if (!exists && errno != ENOENT)
 		return file_complain(file, errno);

@@ -53,11 +53,9 @@ static int heat_check_ending(const char *path)
 
 	if (!ending)
 		return 0;
-	return tool_complain(
-		   "the heat map '%s': there are no %s files of it: name it .svg, .png or "
-		   ".pdf, or .xml for hwloc's XML",
-		   path, ending),
-	       -1;
+	return tool_complain("the heat map '%s': there are no %s files of it: name it .svg, .png "
+	                     "or .pdf, or .xml for hwloc's XML",
+	                     path, ending);
 }
 
 static int heat_write_xml(struct ps_component *root, FILE *stream, const struct tool_heat *heat)
@@ -66,7 +64,7 @@ static int heat_write_xml(struct ps_component *root, FILE *stream, const struct 
 
 	if (ps_export_with(root, PS_FORMAT_XML, &how, stream) == PS_OK)
 		return 0;
-	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
+	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail());
 }
 
 /* A picture for lstopo to draw. In a trial, lstopo's messages are discarded. */
@@ -186,11 +184,10 @@ static int heat_try_drawing(const char *path, const char *format, struct tool_wa
 	if (result == 0 || watcher->signal)
 		return result;
 	return tool_complain(
-		   "'%s': the " PROGRAM
-		   " that is here draws no %s; install one with graphics (Debian: hwloc instead of "
-		   "hwloc-nox; Fedora: hwloc-gui), or have a FILE.svg or FILE.xml written",
-		   path, format),
-	       -1;
+	    "'%s': the " PROGRAM
+	    " that is here draws no %s; install one with graphics (Debian: hwloc instead of "
+	    "hwloc-nox; Fedora: hwloc-gui), or have a FILE.svg or FILE.xml written",
+	    path, format);
 }
 
 /* Checks that lstopo exists and draws this format. */
@@ -200,12 +197,12 @@ static int heat_check_picture(const char *path, const char *format, struct tool_
 
 	if (tool_program_find(PROGRAM, X_OK, file))
 		return heat_try_drawing(path, format, watcher);
-	return tool_complain("'%s': " PROGRAM
-	                     " draws this picture, and is in no folder of PATH: install it "
-	                     "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or name FILE.xml, "
-	                     "which " PROGRAM " draws on another machine",
-	                     path),
-	       -1;
+	return tool_complain(
+	    "'%s': " PROGRAM
+	    " draws this picture, and is in no folder of PATH: install it (Debian: hwloc; Fedora: "
+	    "hwloc-gui; Spack: hwloc), or name FILE.xml, which " PROGRAM
+	    " draws on another machine",
+	    path);
 }
 
 /* Checks that the set counts the events of a metric. */
@@ -215,10 +212,10 @@ static int heat_check_metric(const struct ps_eventset *model, const char *by)
 	struct ps_metric_value value;
 
 	if (!nothing)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	int code = ps_metric_of_sums(model, by, nothing, NULL, &value);
 	ps__os_free(nothing);
-	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
+	return code == PS_OK ? 0 : tool_complain("--heat-by: %s", ps_error_detail());
 }
 
 /* Checks that the event or metric can have a value. Whether it gets one is known only at the
@@ -235,8 +232,7 @@ static int heat_check_colour(const struct ps_eventset *model, const char *by)
 	}
 	return tool_complain("--heat-by: '%s' is neither a derived value nor one of the events "
 	                     "that are counted; with -e %s it is one",
-	                     by, by),
-	       -1;
+	                     by, by);
 }
 
 int tool_heat_open(struct tool_heat *heat, const char *path, const char *by,
@@ -315,8 +311,7 @@ static int heat_run_and_copy(struct tool_heat *heat, const char *xml, const char
 
 	if (result)
 		return tool_complain(PROGRAM " could not draw '%s'%s%s", heat->file.name,
-		                     result > 0 ? ": " : "", result > 0 ? strerror(result) : ""),
-		       -1;
+		                     result > 0 ? ": " : "", result > 0 ? strerror(result) : "");
 	if (strcmp(heat->format, "svg") == 0)
 		heat_fix_view_box(picture);
 	return heat_copy(picture, heat);

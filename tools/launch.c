@@ -72,16 +72,16 @@ static _Noreturn void launch_be_child(int go, int failure, char **argv)
 
 	launch_tell(failure, 0);
 	if (!launch_hear(go, &byte, 1))
-		_exit(TOOL_FAILED);
+		_exit(tool_status_number(TOOL_FAILED));
 	execvp(argv[0], argv);
 	launch_tell(failure, errno);
 	_exit(TOOL_NOT_FOUND);
 }
 
-static void launch_complain_pipe(void)
+static int launch_complain_pipe(void)
 {
-	tool_complain("no pipe to the command: %s%s", strerror(errno),
-	              errno == EMFILE ? ": raise the limit with ulimit -n" : "");
+	return tool_complain("no pipe to the command: %s%s", strerror(errno),
+	                     errno == EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
 int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watcher *watcher)
@@ -93,7 +93,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, struct tool_watc
 	/* Create the witness before the pipes, so that it doesn't inherit their ends. */
 	tool_witness_create(&watcher->witness);
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return launch_complain_pipe(), -1;
+		return launch_complain_pipe();
 	if (pipe2(failure, O_CLOEXEC) < 0) {
 		launch_complain_pipe();
 		goto close_go;

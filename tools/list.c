@@ -369,15 +369,14 @@ static int list_complain_of_none(const struct list *list)
 
 static int list_show(struct list *list, bool is_json)
 {
-	int status = TOOL_FAILED, shown = 0;
+	int status = TOOL_FAILED;
 
 	if (list_gather(list) < 0)
 		goto clear_list;
 	if (is_json)
-		shown = list_show_json(list);
+		status = list_show_json(list);
 	else if (list->count)
-		shown = list_show_text(list);
-	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
+		status = list_show_text(list);
 	if (list->count == 0)
 		status = list_complain_of_none(list);
 	/* Otherwise the user would believe that there are no tracepoints. */

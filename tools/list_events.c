@@ -230,10 +230,8 @@ int list_gather(struct list *list)
 {
 	int code = ps_event_for_each(list_events_append, list);
 
-	if (code != 0) {
-		tool_complain("%s", code == PS_ENOMEM ? "out of memory" : ps_error_detail());
-		return -1;
-	}
+	if (code != 0)
+		return tool_complain("%s", code == PS_ENOMEM ? "out of memory" : ps_error_detail());
 	if (list->count)
 		qsort(list->events, list->count, sizeof *list->events, list_events_compare);
 	if (list_events_probe_all(list) < 0)

@@ -66,7 +66,7 @@ static int metrics_probe(struct line *line)
 	else
 		line->reason = ps__os_strdup(metrics_reason(ps_error_detail()));
 	ps_eventset_destroy(set);
-	return line->formula || line->reason ? 0 : (tool_complain("out of memory"), -1);
+	return line->formula || line->reason ? 0 : tool_complain("out of memory");
 }
 
 static void metrics_number(struct lines *lines, struct line *line)
@@ -88,7 +88,7 @@ static int metrics_gather(struct lines *lines, const char *word)
 		if (!metrics_has_word(metric, word))
 			continue;
 		if (!PS__VECTOR_GROW(&lines->list, lines->count, &lines->room))
-			return tool_complain("out of memory"), -1;
+			return tool_complain("out of memory");
 		struct line *line = &lines->list[lines->count++];
 		*line = (struct line){.metric = metric};
 		if (metrics_probe(line) < 0)
@@ -256,16 +256,15 @@ static int metrics_show_json(const struct lines *lines)
 int tool_list_metrics(const char *word, bool is_json)
 {
 	struct lines lines = {.list = NULL};
-	int status = TOOL_FAILED, shown = 0;
+	int status = TOOL_FAILED;
 
 	tool_metrics_load();
 	if (metrics_gather(&lines, word) < 0)
 		goto clear_lines;
 	if (is_json)
-		shown = metrics_show_json(&lines);
+		status = metrics_show_json(&lines);
 	else if (lines.count)
-		shown = metrics_show_text(&lines);
-	status = shown < 0 ? TOOL_FAILED : TOOL_OK;
+		status = metrics_show_text(&lines);
 	if (!lines.count)
 		status =
 		    tool_complain("no metric has '%s' in its name, group or description", word);

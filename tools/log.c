@@ -128,8 +128,7 @@ static int check_option(const struct action *action, int key)
 		if (only_for[index].key != key || only_for[index].actions & action->bit)
 			continue;
 		return tool_complain("perfsage log %s has no --%s. See perfsage log --help",
-		                     action->name, name_of_option(key)),
-		       -1;
+		                     action->name, name_of_option(key));
 	}
 	return 0;
 }
@@ -137,7 +136,7 @@ static int check_option(const struct action *action, int key)
 static int log_take_format(struct tool_log_options *options, enum tool_log_format format)
 {
 	if (options->format != TOOL_LOG_TEXT && options->format != format)
-		return tool_complain("--json and --csv exclude each other"), -1;
+		return tool_complain("--json and --csv exclude each other");
 	options->format = format;
 	return 0;
 }

@@ -61,11 +61,10 @@ int tool_log_add_condition(struct tool_log_options *options, const char *text)
 		length++;
 	if (!condition.text)
 		return tool_complain(
-			   "'%s' is no condition: give FIELD=VALUE, or !=, <, <=, > or >=", text),
-		       -1;
+		    "'%s' is no condition: give FIELD=VALUE, or !=, <, <=, > or >=", text);
 	struct tool_log_condition *all = ps__os_calloc(options->condition_count + 1, sizeof *all);
 	if (!all)
-		return tool_complain("there is no memory for the condition '%s'", text), -1;
+		return tool_complain("there is no memory for the condition '%s'", text);
 	if (options->condition_count)
 		memcpy(all, options->conditions, options->condition_count * sizeof *all);
 	ps__os_free(options->conditions);

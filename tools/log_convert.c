@@ -383,8 +383,7 @@ static int convert_put_records(struct convert *convert)
 	if (tool_log_has_lost_all(log))
 		return tool_complain("nothing can be read of the records of '%s', so there is no "
 		                     "trace: use a whole copy of the log, or write it anew",
-		                     log->options.path),
-		       -1;
+		                     log->options.path);
 	complain_left_out(convert);
 	return 0;
 }

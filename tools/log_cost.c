@@ -90,7 +90,7 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 
 /* Complains about the columns of work. Adds their names, because the library knows the columns only
  * by number. */
-static void complain_work(const struct tool_log *log, const char *detail)
+static int complain_work(const struct tool_log *log, const char *detail)
 {
 	struct ps__buffer names = {0};
 
@@ -99,6 +99,7 @@ static void complain_work(const struct tool_log *log, const char *detail)
 	tool_complain("--work %s of '%s', columns from 0 on: %s", ps__buffer_text(&names),
 	              log->options.path, detail);
 	ps__buffer_clear(&names);
+	return -1;
 }
 
 /* Names the columns that have no value, because the rows can't distinguish them. */
@@ -127,16 +128,15 @@ static int rows_solve(struct tool_log *log, const struct rows *rows, struct resu
 	             (log->options.is_non_negative ? PS_UNIT_COST_NON_NEGATIVE : 0)};
 
 	if (rows->count == 0)
-		return tool_complain("no record has such an interval with all of its work and its "
-		                     "cost known"),
-		       -1;
+		return tool_complain(
+		    "no record has such an interval with all of its work and its cost known");
 	result->fit.size = sizeof result->fit;
 	int code = ps_unit_cost_with(rows->work, rows->cost, rows->count, rows->columns, &options,
 	                             result->costs, &result->fit);
 	if (code == PS_PARTIAL)
 		complain_columns(log, result);
 	else if (code != PS_OK)
-		return complain_work(log, ps_error_detail()), -1;
+		return complain_work(log, ps_error_detail());
 	return 0;
 }
 
@@ -338,9 +338,7 @@ static int cost_put(const struct tool_log *log, const struct rows *rows,
 		cost_put_csv(log, rows, result, &text);
 	else
 		cost_put_text(log, rows, result, &text);
-	int status = tool_write(&text, stdout) < 0 ? TOOL_FAILED : TOOL_OK;
-	ps__buffer_clear(&text);
-	return status;
+	return tool_write(&text, stdout);
 }
 
 int tool_log_cost(struct tool_log *log)

@@ -118,7 +118,7 @@ static int intervals_put(struct interval_output *output)
 	output->has_elsewhere = intervals_has_elsewhere(output->log->reader);
 	output->places = ps__os_calloc(output->groups.component_count, sizeof *output->places);
 	if (!output->places)
-		return tool_complain_memory("the intervals of the log"), TOOL_FAILED;
+		return tool_complain_memory("the intervals of the log");
 	output->most_groups = output->groups.count;
 	output->most_components = output->groups.component_count;
 	if (output->log->options.format == TOOL_LOG_TEXT)
@@ -139,17 +139,16 @@ static int intervals_put(struct interval_output *output)
 int tool_log_intervals(struct tool_log *log)
 {
 	struct interval_output output = {.log = log};
-	int status = tool_log_groups_create(&output.groups, log) < 0 ||
-	                     tool_log_groups_collect(&output.groups, log) < 0
-	                 ? TOOL_FAILED
-	                 : TOOL_OK;
+	int status = tool_log_groups_create(&output.groups, log);
 
+	if (status == TOOL_OK)
+		status = tool_log_groups_collect(&output.groups, log);
 	if (status == TOOL_OK && output.groups.count == 0)
 		tool_complain("no record has such an interval");
 	if (status == TOOL_OK)
 		status = intervals_put(&output);
-	if (status == TOOL_OK && tool_write(&output.text, stdout) < 0)
-		status = TOOL_FAILED;
+	if (status == TOOL_OK)
+		status = tool_write(&output.text, stdout);
 	ps__buffer_clear(&output.text);
 	ps__os_free(output.places);
 	tool_log_groups_clear(&output.groups);

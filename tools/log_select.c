@@ -113,8 +113,7 @@ static int view_condition(struct tool_log *log, size_t stream, size_t index)
 	if (field < 0)
 		return complain_name(log->reader, stream, "field", name, ps_log_field_name);
 	if (log->reader->sources[stream].kinds[field] != PS_LOG_TEXT && !condition->is_number)
-		return tool_complain("'%s': the field '%s' holds numbers", condition->whole, name),
-		       -1;
+		return tool_complain("'%s': the field '%s' holds numbers", condition->whole, name);
 	log->view.conditions[index] = (unsigned)field;
 	return 0;
 }
@@ -128,8 +127,7 @@ static int view_work(struct tool_log *log, size_t stream, size_t index)
 		return -1;
 	if (log->reader->sources[stream].kinds[*field] == PS_LOG_TEXT)
 		return tool_complain("the field '%s' of '%s' holds texts: --work takes numbers",
-		                     name, log->options.path),
-		       -1;
+		                     name, log->options.path);
 	return 0;
 }
 
@@ -232,9 +230,8 @@ static int check_types(struct tool_log *log)
 			continue;
 		if (is_found && !log->options.may_mix && strcmp(info.type, first.type) != 0)
 			return tool_complain(
-				   "the log has records '%s' and '%s': choose with --type",
-				   first.type, info.type),
-			       -1;
+			    "the log has records '%s' and '%s': choose with --type", first.type,
+			    info.type);
 		is_found = true;
 		first = info;
 		if (!log->options.events.count && select_add_events(log, stream) < 0)
@@ -242,8 +239,7 @@ static int check_types(struct tool_log *log)
 	}
 	if (!is_found && log->options.type)
 		return tool_complain("the log '%s' has no records '%s'", log->options.path,
-		                     log->options.type),
-		       -1;
+		                     log->options.type);
 	return check_events(log);
 }
 
@@ -279,7 +275,7 @@ static int select_allocate(struct tool_log *log)
 	log->looks = ps__os_calloc(log->events.count + 1, sizeof *log->looks);
 	view->stream = SIZE_MAX;
 	if (!view->conditions || !view->events || !view->work || !log->values || !log->looks)
-		return tool_complain("there is no memory to read the log"), -1;
+		return tool_complain("there is no memory to read the log");
 	for (size_t event = 0; event < log->events.count; event++)
 		log->looks[event] = find_look(log, event);
 	return 0;

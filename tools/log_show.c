@@ -310,5 +310,5 @@ int tool_log_show(struct tool_log *log)
 	if (result == 0)
 		result = tool_write(&show.text, stdout);
 	ps__buffer_clear(&show.text);
-	return result < 0 ? TOOL_FAILED : TOOL_OK;
+	return result;
 }

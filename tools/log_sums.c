@@ -112,7 +112,7 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 		return tool_complain_memory("the intervals of the log");
 	return all->component_count
 	           ? 0
-	           : (tool_complain("the machine of the log has no component of that type"), -1);
+	           : tool_complain("the machine of the log has no component of that type");
 }
 
 /* Returns the group's slot in the hash table, or the free slot where the group belongs. */

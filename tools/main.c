@@ -262,21 +262,27 @@ static void main_outlive_limit(void)
 		          NULL);
 }
 
-int main(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
-	main_fill_descriptors();
-	main_outlive_limit();
-	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		main_print_usage(stderr);
 		return TOOL_FAILED;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-		return main_finish(main_print_version());
+		return main_print_version();
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return main_finish(main_run_help(argc - 1, argv + 1));
+		return main_run_help(argc - 1, argv + 1);
 	if (argv[1][0] == '-')
 		return main_complain_unknown_option(argc, argv);
-	int status = main_finish(main_run_command(argc - 1, argv + 1));
-	return status > TOOL_BY_SIGNAL ? main_end_by(status - TOOL_BY_SIGNAL) : status;
+	return main_run_command(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	main_fill_descriptors();
+	main_outlive_limit();
+	setlocale(LC_CTYPE, "");
+	int status = main_finish(main_run(argc, argv));
+	return status > TOOL_BY_SIGNAL ? main_end_by(status - TOOL_BY_SIGNAL)
+	                               : tool_status_number(status);
 }

@@ -15,7 +15,7 @@ static int names_append(struct tool_names *names, const char *name, size_t lengt
 {
 	if (!PS__VECTOR_GROW(&names->names, names->count, &names->room) ||
 	    !(names->names[names->count] = ps__os_strndup(name, length)))
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	names->count++;
 	return 0;
 }
@@ -33,7 +33,7 @@ int tool_names_split(struct tool_names *names, const char *option, const char *l
 		while (kept && strchr(TOOL_BLANKS, at[kept - 1]))
 			kept--;
 		if (kept == 0)
-			return tool_complain("%s: a name is missing in '%s'", option, list), -1;
+			return tool_complain("%s: a name is missing in '%s'", option, list);
 		if (names_append(names, at, kept) < 0)
 			return -1;
 		at += length;
@@ -91,10 +91,8 @@ static int names_add_pattern(struct tool_names *names, const char *name, size_t 
 	char *modifiers = system_end ? strchr(system_end + 1, ':') : NULL;
 	int result = 0;
 
-	if (!pattern.text) {
-		tool_complain("out of memory");
-		return -1;
-	}
+	if (!pattern.text)
+		return tool_complain("out of memory");
 	if (modifiers) {
 		pattern.modifiers = strdupa(modifiers);
 		*modifiers = '\0';
@@ -134,7 +132,7 @@ static int names_add_one(struct tool_names *names, const char *name, size_t leng
 static int names_note_group(struct tool_names *names, size_t first, bool is_weak)
 {
 	if (!PS__VECTOR_GROW(&names->groups, names->group_count, &names->group_room))
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	names->groups[names->group_count++] =
 	    (struct tool_name_group){.first = first, .end = names->count, .is_weak = is_weak};
 	return 0;
@@ -148,10 +146,8 @@ static int names_add_members(struct tool_names *names, const struct tool_group *
 	size_t length;
 	int found;
 
-	if (!list) {
-		tool_complain("out of memory");
-		return -1;
-	}
+	if (!list)
+		return tool_complain("out of memory");
 	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
 		length = tool_group_name(group, name, length, text);
 		if (names_add_one(names, text, length) < 0)

@@ -23,10 +23,9 @@ static const char *group_find_end(const char *text)
 
 static int group_complain_of_letter(const struct tool_group *group, char letter)
 {
-	tool_complain("'%c' is no modifier of a group, in '%s': these are " PS__MODIFIERS
-	              ", and W (the group may be split)",
-	              letter, group->text);
-	return -1;
+	return tool_complain("'%c' is no modifier of a group, in '%s': these are " PS__MODIFIERS
+	                     ", and W (the group may be split)",
+	                     letter, group->text);
 }
 
 /* Reads the modifiers after the colon. Returns their end, or NULL after a complaint. */

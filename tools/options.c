@@ -275,11 +275,9 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 	long long number = strtoll(text, &end, 10);
 	/* strtoll also takes blanks and '+' in front, which the collector refuses. */
 	bool is_padded = isspace((unsigned char)text[0]) || text[0] == '+';
-	if (is_padded || end == text || *end || errno || number < least || number > most) {
-		tool_complain("%s takes a whole number from %lld to %lld, not '%s'", option, least,
-		              most, text);
-		return -1;
-	}
+	if (is_padded || end == text || *end || errno || number < least || number > most)
+		return tool_complain("%s takes a whole number from %lld to %lld, not '%s'", option,
+		                     least, most, text);
 	*out = number;
 	return 0;
 }
@@ -287,11 +285,9 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 int tool_parse_pid(const char *text, long long *out)
 {
 	text += strspn(text, TOOL_BLANKS); /* ps(1) pads numbers */
-	if (isalpha((unsigned char)text[0])) {
-		tool_complain("--pid takes the numbers of processes, not '%s': pgrep %s prints "
-		              "them",
-		              text, text);
-		return -1;
-	}
+	if (isalpha((unsigned char)text[0]))
+		return tool_complain(
+		    "--pid takes the numbers of processes, not '%s': pgrep %s prints them", text,
+		    text);
 	return tool_parse_number("--pid", text, 1, 1 << 22, out);
 }

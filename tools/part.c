@@ -26,27 +26,25 @@
 
 static int part_complain_busy(const char *named)
 {
-	tool_complain("'%s' is being written by another perfsage: give each run a file of its own; "
-	              "%%r in the name is the MPI rank, as in -o FILE.%%r",
-	              named);
-	return -1;
+	return tool_complain("'%s' is being written by another perfsage: give each run a file of "
+	                     "its own; %%r in the name is the MPI rank, as in -o FILE.%%r",
+	                     named);
 }
 
 static int part_complain_in_way(const char *named, const char *path, int error)
 {
-	tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no perfsage is "
-	              "writing it",
-	              named, path, strerror(error));
-	return -1;
+	return tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no "
+	                     "perfsage is writing it",
+	                     named, path, strerror(error));
 }
 
 static int part_complain_folder(const char *named, int error)
 {
 	bool is_forbidden = error == EACCES || error == EPERM || error == EROFS;
 
-	tool_complain("'%s' can't be written: %s%s", named,
-	              is_forbidden ? "no file can be made in its folder: " : "", strerror(error));
-	return -1;
+	return tool_complain("'%s' can't be written: %s%s", named,
+	                     is_forbidden ? "no file can be made in its folder: " : "",
+	                     strerror(error));
 }
 
 static bool part_has_no_locks(int error)

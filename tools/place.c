@@ -92,7 +92,7 @@ static int place_prepare(struct place_run *run)
 {
 	if (ps_topology_load(&run->topology, NULL) != PS_OK ||
 	    place_intent_create(&run->intent, ps_topology_root(run->topology)) != PS_OK)
-		return tool_complain_detail(), TOOL_FAILED;
+		return tool_complain_detail();
 	if (ps_topology_origin(run->topology))
 		tool_complain("the tree is not this machine's: %s",
 		              ps_topology_origin(run->topology));

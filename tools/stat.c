@@ -320,8 +320,7 @@ static int stat_open_output(struct session *session)
 	if (!options->heat || !tool_file_is_of(&session->heat.file, options->output))
 		return stat_output_open(&session->output, options, &session->watcher);
 	return tool_complain("-o and --heat can't write the same file: '%s' is both",
-	                     options->heat),
-	       -1;
+	                     options->heat);
 }
 
 static int stat_prepare_and_run(struct session *session)

@@ -75,7 +75,7 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 		return 0;
 	/* Without spreads, the table must not be used for the next repetition. */
 	aggregate_clear_table(aggregate);
-	return tool_complain("out of memory"), -1;
+	return tool_complain("out of memory");
 }
 
 /* True if the event's total is a lower bound. The counts that are missing could have been on any

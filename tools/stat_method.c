@@ -47,11 +47,9 @@ int stat_method_parse(const char *word, enum stat_method *method)
 			return 0;
 		}
 	}
-	tool_complain(
-	    "--method: there is no '%s': auto, per-cpu, cgroup, bpf, time-share, looks or "
-	    "whole",
+	return tool_complain(
+	    "--method: there is no '%s': auto, per-cpu, cgroup, bpf, time-share, looks or whole",
 	    word);
-	return -1;
 }
 
 const char *stat_method_name(enum stat_method method)

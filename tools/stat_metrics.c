@@ -136,9 +136,8 @@ static int asked_resolve(struct asked *asked)
 	for (size_t index = 0; index < words->count && result == 0; index++)
 		result = asked_add_word(asked, words->names[index]);
 	if (result == 0 && asked->metrics.count == 0)
-		result = (tool_complain("-M: none of these metrics can be counted here; perfsage "
-		                        "list --metrics tells of each why"),
-		          -1);
+		result = tool_complain("-M: none of these metrics can be counted here; perfsage "
+		                       "list --metrics tells of each why");
 	return result == 0 ? asked_take_events(asked) : result;
 }
 

@@ -24,14 +24,13 @@ static int options_append_pid(struct stat_options *options, const char *text)
 	long long pid;
 
 	if (text[strspn(text, ", \t\n")] == '\0')
-		return tool_complain("--pid: the list of processes is empty: did pgrep or pidof "
-		                     "find none?"),
-		       -1;
+		return tool_complain(
+		    "--pid: the list of processes is empty: did pgrep or pidof find none?");
 	if (tool_parse_pid(text, &pid) < 0)
 		return -1;
 	if (!PS__VECTOR_GROW(&options->target.pids, options->target.pid_count,
 	                     &options->target.pid_room))
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	for (size_t index = 0; index < options->target.pid_count; index++) {
 		if (options->target.pids[index] == (pid_t)pid)
 			return 0;
@@ -62,7 +61,7 @@ static int options_split(struct stat_options *options, const char *option, const
 {
 	char *copy = ps__os_strdup(list), *rest = copy, *word;
 	size_t taken = 0;
-	int result = copy ? 0 : (tool_complain("out of memory"), -1);
+	int result = copy ? 0 : tool_complain("out of memory");
 
 	while (result == 0 && (word = strsep(&rest, ", \t\n"))) {
 		if (!*word)
@@ -73,15 +72,14 @@ static int options_split(struct stat_options *options, const char *option, const
 	ps__os_free(copy);
 	if (result == 0 && taken && options_lack_word(list))
 		return tool_complain("%s: a name or number is missing beside a comma of '%s'",
-		                     option, list),
-		       -1;
+		                     option, list);
 	return result == 0 && !taken ? take(options, list) : result;
 }
 
 static int options_take_layout(struct stat_options *options, enum stat_layout layout)
 {
 	if (options->layout != STAT_LAYOUT_AUTO && options->layout != layout)
-		return tool_complain("--tree and --by exclude each other"), -1;
+		return tool_complain("--tree and --by exclude each other");
 	options->layout = layout;
 	return 0;
 }
@@ -89,7 +87,7 @@ static int options_take_layout(struct stat_options *options, enum stat_layout la
 static int options_take_format(struct stat_options *options, enum ps_format format)
 {
 	if (options->format != PS_FORMAT_TEXT && options->format != format)
-		return tool_complain("--json and --csv exclude each other"), -1;
+		return tool_complain("--json and --csv exclude each other");
 	options->format = format;
 	return 0;
 }
@@ -103,7 +101,7 @@ static int options_add_by(struct stat_options *options, const char *text)
 	if (ps__by_find("--by", text, &types, &level) != PS_OK)
 		return tool_complain_detail();
 	if ((by->types & types & PS_TYPE_BIT(PS_COMPONENT_CACHE)) && by->cache_level != level)
-		return tool_complain("--by takes the caches of one level"), -1;
+		return tool_complain("--by takes the caches of one level");
 	by->types |= types;
 	by->cache_level = level ? level : by->cache_level;
 	return 0;
@@ -139,7 +137,7 @@ static const char *options_type_of(int key)
 
 static int options_refuse_cpus(const char *list)
 {
-	return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list), -1;
+	return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list);
 }
 
 /* Appends a list without blanks to the CPUs. */
@@ -152,7 +150,7 @@ static int options_add_cpus(struct stat_options *options, const char *word)
 		return options_refuse_cpus(word);
 	char *joined = ps__os_calloc(1, bytes);
 	if (!joined)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	snprintf(joined, bytes, "%s%s%s", before ? before : "", before ? "," : "", word);
 	ps__os_free(before);
 	options->target.cpus = joined;
@@ -171,9 +169,9 @@ static int options_take_cpus(struct stat_options *options, const char *list)
 static int options_take_cgroup(struct stat_options *options, const char *path)
 {
 	if (options->target.cgroup)
-		return tool_complain("--cgroup takes one control group: with those below it"), -1;
+		return tool_complain("--cgroup takes one control group: with those below it");
 	if (!*path)
-		return tool_complain("--cgroup needs the path of a control group"), -1;
+		return tool_complain("--cgroup needs the path of a control group");
 	options->target.cgroup = path;
 	return 0;
 }
@@ -185,8 +183,7 @@ static int options_take_budget(struct stat_options *options, const char *percent
 
 	if (!ps__number_parse(percent, &number) || number <= 0 || number > 100)
 		return tool_complain("--budget takes a percentage above 0 and up to 100, not '%s'",
-		                     percent),
-		       -1;
+		                     percent);
 	options->of_regions.budget = percent;
 	return 0;
 }
@@ -204,10 +201,9 @@ static int options_add_region(struct stat_options *options, const char *name)
 	size_t count = options->of_regions.named_count;
 
 	if (!*name)
-		return tool_complain("--region takes a region's name, not ''; --regions shows all"),
-		       -1;
+		return tool_complain("--region takes a region's name, not ''; --regions shows all");
 	if (!PS__VECTOR_GROW(&options->of_regions.named, count, &options->of_regions.named_room))
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	options->of_regions.named[options->of_regions.named_count++] = name;
 	options->shows_regions = true;
 	return 0;

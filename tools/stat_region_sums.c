@@ -241,7 +241,7 @@ int stat_regions_add_reports(struct stat_regions *regions, const char *target,
 	struct sums sums = {.regions = regions, .stream = open_memstream(&text, &length)};
 
 	if (!sums.stream)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	int result = sums_show_wanted(&sums, target);
 	if (fclose(sums.stream) != 0 && result == PS_OK)
 		result = ps__fail_memory("the reports of all processes");

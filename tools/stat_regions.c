@@ -45,8 +45,7 @@ static int regions_find_preload(char *path, size_t size_bytes)
 		if (access(path, R_OK) == 0)
 			return 0;
 		return tool_complain("--regions: PERFSAGE_PRELOAD: '%s' can't be read: %s", path,
-		                     strerror(errno)),
-		       -1;
+		                     strerror(errno));
 	}
 	if (regions_find_by_own_path(path, size_bytes))
 		return 0;
@@ -54,8 +53,7 @@ static int regions_find_preload(char *path, size_t size_bytes)
 	if (access(path, R_OK) == 0)
 		return 0;
 	return tool_complain("--regions needs " PRELOAD ", which isn't in " PS_LIBDIR
-	                     ": install perfsage's library, or set PERFSAGE_PRELOAD to its path"),
-	       -1;
+	                     ": install perfsage's library, or set PERFSAGE_PRELOAD to its path");
 }
 
 /* Puts text and a colon before the variable's old value. */
@@ -80,17 +78,15 @@ static int regions_preload(void)
 		return -1;
 	if (!realpath(preload, resolved))
 		return tool_complain("--regions: '%s' can't be found: %s", preload,
-		                     strerror(errno)),
-		       -1;
+		                     strerror(errno));
 	if (strpbrk(resolved, " :"))
 		return tool_complain("--regions: the loader can't preload '%s': a blank or a colon "
 		                     "in its path divides it",
-		                     resolved),
-		       -1;
+		                     resolved);
 	/* A program with AddressSanitizer must be the first library, unless this option is set. */
 	if (regions_prepend("LD_PRELOAD", resolved) < 0 ||
 	    regions_prepend("ASAN_OPTIONS", "verify_asan_link_order=0") < 0)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	return 0;
 }
 
@@ -172,8 +168,7 @@ static int regions_make_folder(struct stat_regions *regions)
 	if (!realpath(chosen, root))
 		return tool_complain("--regions: no folder for reports: '%s': %s: set TMPDIR to a "
 		                     "folder that exists",
-		                     chosen, strerror(errno)),
-		       -1;
+		                     chosen, strerror(errno));
 	char *folder = tool_file_path(root, "perfsage-XXXXXX");
 	if (!folder || !mkdtemp(folder)) {
 		tool_complain("--regions: no folder for the reports of processes in '%s': %s", root,
@@ -189,9 +184,8 @@ static int regions_make_folder(struct stat_regions *regions)
 		regions->lacks_modes = access(regions->journal, X_OK) == 0;
 		return 0;
 	}
-	tool_complain("--regions: no files in '%s': %s; TMPDIR chooses another folder", folder,
-	              strerror(errno));
-	return -1;
+	return tool_complain("--regions: no files in '%s': %s; TMPDIR chooses another folder",
+	                     folder, strerror(errno));
 }
 
 /* Makes the files and registers them for removal. Holds signals meanwhile: otherwise a signal
@@ -243,7 +237,7 @@ int stat_regions_begin(struct stat_regions *regions)
 	if (regions_make_files(regions) < 0)
 		return -1;
 	if (regions_set_output(regions) < 0 || setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	return 0;
 }
 
@@ -306,7 +300,7 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	regions_tell_outer();
 	if (regions_set_settings(regions, output) < 0 ||
 	    regions_set_environment(regions, output->options) < 0)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	if (ps_topology_load(&regions->topology, NULL) != PS_OK)
 		return tool_complain_detail();
 	return 0;

@@ -118,8 +118,7 @@ static int reports_read(const struct stat_regions *regions, struct dirent *const
 	if (!error)
 		return 0;
 	return tool_complain("the reports of the processes can't be read: '%s': %s",
-	                     regions->reports, strerror(error)),
-	       -1;
+	                     regions->reports, strerror(error));
 }
 
 /* Numbers in a line of the journal. */
@@ -214,7 +213,7 @@ int stat_regions_take(struct stat_regions *regions, long long number)
 		reports_hear(regions, parts, count, &regions->heard);
 	} else {
 		ps__os_free(run.text);
-		result = (tool_complain("out of memory"), -1);
+		result = tool_complain("out of memory");
 	}
 	reports_free_parts(parts, count);
 	return result;

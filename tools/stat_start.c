@@ -25,8 +25,7 @@ int stat_start_make_room(struct stat_count *count, size_t sets)
 	count->sets = ps__os_calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
 	if (count->sets)
 		return 0;
-	tool_complain("out of memory");
-	return -1;
+	return tool_complain("out of memory");
 }
 
 static int start_attach(struct ps_eventset *set, const struct stat_place *place)
@@ -176,8 +175,7 @@ static int start_refuse_method(enum stat_method method, const struct ps_eventset
 	const char *why;
 
 	ps_eventset_attribution(set, &why);
-	tool_complain("--method %s: %s", stat_method_name(method), why);
-	return -1;
+	return tool_complain("--method %s: %s", stat_method_name(method), why);
 }
 
 /* Returns the copies of a set that uses no estimate. */
@@ -278,7 +276,7 @@ static int start_given(struct stat_count *count, const struct stat_target *targe
 			return -1;
 	}
 	if (count->set_count == 0)
-		return tool_complain("nothing was counted: the processes of -p have ended"), -1;
+		return tool_complain("nothing was counted: the processes of -p have ended");
 	return 0;
 }
 
@@ -374,10 +372,9 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	int error = tool_processes_reserve();
 
 	if (error < 0)
-		return tool_complain("no file descriptor is left to look at processes (%s): "
-		                     "raise the limit with ulimit -n",
-		                     strerror(-error)),
-		       -1;
+		return tool_complain("no file descriptor is left to look at processes (%s): raise "
+		                     "the limit with ulimit -n",
+		                     strerror(-error));
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
 	if ((target->has_children ? start_trees : start_alone)(count, target) < 0)

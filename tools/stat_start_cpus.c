@@ -36,8 +36,7 @@ static int start_check_machine(int cpu)
 	ps__import_unset(unset, sizeof unset);
 	return tool_complain("the tree has CPU %d, which this machine lacks: the tree is made of "
 	                     "%s. '%s' gives this machine's",
-	                     cpu, variables, unset),
-	       -1;
+	                     cpu, variables, unset);
 }
 
 static bool start_is_wanted(int cpu, const char *cpus)
@@ -50,8 +49,7 @@ static int start_cpu(struct stat_count *count, int cpu)
 	int code = stat_start_clone(count, (struct stat_place){.cpu = cpu});
 
 	if (code == PS_ECOUNT)
-		return tool_complain("CPU %d: %s; each CPU takes as many", cpu, ps_error_detail()),
-		       -1;
+		return tool_complain("CPU %d: %s; each CPU takes as many", cpu, ps_error_detail());
 	return code == PS_OK ? 0 : tool_complain_detail();
 }
 

@@ -289,9 +289,7 @@ int stat_tasks_check(const struct stat_count *count)
 	if (stat_count_attribution(count, &why) != PS_ATTRIBUTION_LAST_CPU)
 		return 0;
 	return tool_complain(
-		   "--tasks, --processes: tasks are told apart where their counts are exact: %s",
-		   why),
-	       -1;
+	    "--tasks, --processes: tasks are told apart where their counts are exact: %s", why);
 }
 
 static int tasks_write_matrix(const struct stat_output *output, struct matrix *matrix,

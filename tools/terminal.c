@@ -107,13 +107,12 @@ int tool_complain(const char *format, ...)
 
 int tool_complain_detail(void)
 {
-	tool_complain("%s", ps_error_detail());
-	return -1;
+	return tool_complain("%s", ps_error_detail());
 }
 
 int tool_complain_memory(const char *what)
 {
-	return tool_complain("there is no memory for %s", what), -1;
+	return tool_complain("there is no memory for %s", what);
 }
 
 /* Complains about each line separately, because wrapping joins lines. */
@@ -150,7 +149,7 @@ void tool_put_rank(struct ps__buffer *buffer, pid_t pid)
 
 int tool_write(struct ps__buffer *buffer, FILE *stream)
 {
-	int result = buffer->failed ? (tool_complain("out of memory"), -1) : 0;
+	int result = buffer->failed ? tool_complain("out of memory") : 0;
 
 	fputs(ps__buffer_text(buffer), stream);
 	ps__buffer_clear(buffer);

@@ -25,8 +25,7 @@ struct tool_screen tool_screen_of(int fd);
 /* Sets the subcommand's name for complaints; the string must stay valid. */
 void tool_complain_as(const char *command);
 
-/* Prints one message on stderr, wrapped on a terminal. Returns TOOL_FAILED, so that a subcommand
- * can end by `return tool_complain(...)`. */
+/* Prints one message on stderr, wrapped on a terminal. Returns -1, which is also TOOL_FAILED. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints ps_error_detail, the reason of the library's latest failure. Returns -1. */
 int tool_complain_detail(void);

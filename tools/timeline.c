@@ -79,8 +79,7 @@ static int take_pid(struct timeline_options *options, const char *text)
 		return -1;
 	if (options->pid && options->pid != pid)
 		return tool_complain("-p observes one process, and %lld and %lld are two",
-		                     options->pid, pid),
-		       -1;
+		                     options->pid, pid);
 	options->pid = pid;
 	return 0;
 }
@@ -117,9 +116,9 @@ static int timeline_take_option(struct timeline_options *options, int key, const
 
 static int complain_same(const struct timeline_options *options)
 {
-	tool_complain("'%s' can't be both the output and the trace: give -o and --trace two files",
-	              options->trace);
-	return -1;
+	return tool_complain(
+	    "'%s' can't be both the output and the trace: give -o and --trace two files",
+	    options->trace);
 }
 
 /* Returns 1 to go on; else *status is the exit status. */

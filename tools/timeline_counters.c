@@ -205,7 +205,7 @@ int timeline_counters_open(struct timeline *timeline)
 			continue;
 		if (!timeline->counters && !counters_make_room(timeline)) {
 			ps_attr_destroy(attr);
-			return tool_complain("out of memory"), -1;
+			return tool_complain("out of memory");
 		}
 		struct timeline_counters *counters = timeline->counters;
 		counters->attrs[counters->count] = attr;

@@ -119,7 +119,7 @@ int timeline_events_add(struct timeline *timeline)
 
 	timeline->events = ps__os_calloc(names->count + 1, sizeof *timeline->events);
 	if (!timeline->events)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	for (size_t i = 0; i < names->count; i++) {
 		if (timeline_add_name(timeline, names->names[i]) < 0)
 			return -1;
@@ -135,7 +135,7 @@ static int note_user(struct timeline_event *event)
 	ps__buffer_add(&name, "%s, user space", event->name);
 	event->trace_name = name.failed ? NULL : ps__os_strdup(ps__buffer_text(&name));
 	ps__buffer_clear(&name);
-	return event->trace_name ? 0 : (tool_complain("out of memory"), -1);
+	return event->trace_name ? 0 : tool_complain("out of memory");
 }
 
 int timeline_events_note_user(struct timeline *timeline)

@@ -65,7 +65,7 @@ static int there_note(struct timeline *timeline, pid_t tid)
 	if (state == 'Z' || state == 'X')
 		return 0;
 	if (!PS__VECTOR_GROW(&timeline->there.list, timeline->there.count, &timeline->there.room))
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	timeline->there.list[timeline->there.count++] =
 	    (struct timeline_there){.tid = tid, .is_runnable = state == 'R', .ran_ns = ran_ns};
 	const struct tool_slices_there there = {.pid = (uint32_t)pid,

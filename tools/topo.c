@@ -73,12 +73,12 @@ static int topo_show(const struct topo *topo)
 	struct ps_topology *topology;
 
 	if (topo_load(topo, &topology) != PS_OK)
-		return tool_complain_detail(), TOOL_FAILED;
+		return tool_complain_detail();
 	int code = topo_print(topo, ps_topology_root(topology));
 	if (!topo->xml && !topo->synthetic && ps_topology_origin(topology))
 		tool_complain("the tree is not this machine's: %s", ps_topology_origin(topology));
 	ps_topology_destroy(topology);
-	return code == PS_OK ? TOOL_OK : (tool_complain_detail(), TOOL_FAILED);
+	return code == PS_OK ? TOOL_OK : tool_complain_detail();
 }
 
 static void topo_take_option(struct topo *topo, int key, const char *argument)

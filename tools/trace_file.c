@@ -20,7 +20,7 @@ int tool_trace_find_format(const char *name, enum tool_trace_format *out)
 		*out = (enum tool_trace_format)index;
 		return 0;
 	}
-	return tool_complain("there is no format '%s' of traces: it is perfetto or otf2", name), -1;
+	return tool_complain("there is no format '%s' of traces: it is perfetto or otf2", name);
 }
 
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
@@ -29,7 +29,7 @@ int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format,
 	*file = (struct tool_trace_file){
 	    .perfetto = {.format = &ps__trace_perfetto, .out = &file->bytes}};
 	if (format == TOOL_TRACE_OTF2 && strcmp(path, "-") == 0)
-		return tool_complain("an archive of OTF2 is a folder: it can't go to stdout"), -1;
+		return tool_complain("an archive of OTF2 is a folder: it can't go to stdout");
 	if (format == TOOL_TRACE_OTF2)
 		return tool_otf2_open(&file->trace, path);
 	file->has_own = !watcher;

@@ -264,8 +264,7 @@ static void otf2_release(struct tool_otf2 *otf2)
 static int complain_archive(const struct tool_otf2 *otf2)
 {
 	return tool_complain("the archive '%s' can't be written: %s", otf2->path,
-	                     OTF2_Error_GetDescription(otf2->code)),
-	       -1;
+	                     OTF2_Error_GetDescription(otf2->code));
 }
 
 /* Makes a folder with an unused name beside the archive's path. */
@@ -285,11 +284,10 @@ static int make_part(struct tool_otf2 *otf2, const char *path)
 		otf2->path[--length] = '\0';
 	if (access(path, F_OK) == 0)
 		return tool_complain("'%s' is there already: an archive of OTF2 is a new folder",
-		                     path),
-		       -1;
+		                     path);
 	snprintf(otf2->part, size_bytes, "%s.perfsage-part-XXXXXX", otf2->path);
 	if (!mkdtemp(otf2->part) || chmod(otf2->part, 0777 & ~mask) < 0)
-		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
+		return tool_complain("'%s' can't be written: %s", path, strerror(errno));
 	return 0;
 }
 
@@ -355,7 +353,7 @@ static int put_in_place(struct tool_otf2 *otf2)
 		return -1;
 	if (rename(otf2->part, otf2->path) == 0)
 		return 0;
-	return tool_complain("'%s' can't be written: %s", otf2->path, strerror(errno)), -1;
+	return tool_complain("'%s' can't be written: %s", otf2->path, strerror(errno));
 }
 
 static void close_archive(struct tool_otf2 *otf2)

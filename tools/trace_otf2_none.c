@@ -7,8 +7,7 @@ int tool_otf2_open(struct ps__trace **out, const char *path)
 {
 	(void)out, (void)path;
 	return tool_complain("this perfsage was built without OTF2 (Debian: libotf2-trace-dev): "
-	                     "--format perfetto needs no library"),
-	       -1;
+	                     "--format perfetto needs no library");
 }
 
 bool tool_otf2_has_failed(const struct ps__trace *trace)

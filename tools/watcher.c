@@ -164,7 +164,7 @@ int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt)
 	watcher_save_state(&watcher->state, &blocked, hears_interrupt);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
-		return tool_complain("signalfd: %s", strerror(errno)), -1;
+		return tool_complain("signalfd: %s", strerror(errno));
 	return 0;
 }
 

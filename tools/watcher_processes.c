@@ -48,7 +48,7 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
 
 	watcher->processes = ps__os_calloc(given + 1, sizeof *watcher->processes);
 	if (!watcher->processes)
-		return tool_complain("out of memory"), -1;
+		return tool_complain("out of memory");
 	while (watcher->process_count < *count) {
 		size_t index = watcher->process_count;
 		int fd = (int)syscall(SYS_pidfd_open, pids[index], 0);
@@ -64,7 +64,7 @@ int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
 		}
 	}
 	if (given && *count == 0)
-		return tool_complain("none of the %zu processes of -p is there", given), -1;
+		return tool_complain("none of the %zu processes of -p is there", given);
 	for (size_t index = *count; index < given; index++)
 		tool_complain("not counted: process %d: there is none of that number",
 		              (int)pids[index]);

@@ -3,6 +3,7 @@
  * little. */
 #include "screen.h"
 #include "support/unmarked.h"
+#include "tools/command.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -123,7 +124,7 @@ char *screen_of(size_t width, int (*subcommand)(int argc, char **argv), const ch
 	unsetenv("COLUMNS");
 	setenv("TERM", "dumb", 1);
 	screen_begin(&screen, width);
-	int ended = subcommand(count, words);
+	int ended = tool_status_number(subcommand(count, words));
 	screen_end(&screen);
 	free(copy);
 	ck_assert_msg(ended == status, "%s ends with %d:\n%.1000s", line, ended, screen.text);
