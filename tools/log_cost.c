@@ -227,15 +227,13 @@ static void set_cost(struct ps__grid *grid, size_t row, const char *name, const 
                      const struct ps_unit_cost *cost, double least)
 {
 	const double numbers[] = {cost->value, cost->error, cost->low, cost->high};
-	struct ps__buffer text = {0};
 
-	tool_put(&text, name);
-	ps__grid_set(grid, row, 0, &text, (struct ps__grid_cell){0});
+	tool_put(&grid->cell, name);
+	ps__grid_set(grid, row, 0);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
-		add_marked(&text, rows, numbers[index], least);
-		ps__grid_set(grid, row, index + 1, &text, (struct ps__grid_cell){0});
+		add_marked(&grid->cell, rows, numbers[index], least);
+		ps__grid_set(grid, row, index + 1);
 	}
-	ps__buffer_clear(&text);
 }
 
 static void cost_put_costs(const struct tool_log *log, const struct rows *rows,
@@ -245,16 +243,14 @@ static void cost_put_costs(const struct tool_log *log, const struct rows *rows,
 	const size_t columns = sizeof headings / sizeof headings[0];
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	double least = least_cost(rows, result);
-	struct ps__buffer heading = {0};
 	struct ps__grid grid;
 
 	text->failed |=
 	    ps__grid_create(&grid, rows->columns + 1 + log->options.has_constant, columns) != PS_OK;
 	for (size_t index = 0; !text->failed && index < columns; index++) {
-		ps__buffer_add(&heading, "%s", headings[index]);
-		ps__grid_set(&grid, 0, index, &heading, (struct ps__grid_cell){0});
+		ps__buffer_add(&grid.cell, "%s", headings[index]);
+		ps__grid_set(&grid, 0, index);
 	}
-	ps__buffer_clear(&heading);
 	for (size_t index = 0; !text->failed && index < rows->columns; index++)
 		set_cost(&grid, index + 1, log->options.work.names[index], rows,
 		         &result->costs[index], least);

@@ -40,23 +40,7 @@ enum {
 	COLUMNS
 };
 
-static void intervals_set_cell(struct interval_output *output, size_t row, size_t column,
-                               struct ps__buffer *text)
-{
-	ps__grid_set(&output->grid, row, column, text, (struct ps__grid_cell){0});
-}
-
-static void intervals_set_number(struct interval_output *output, size_t column,
-                                 struct ps__buffer *text)
-{
-	enum ps__style style = ps__style_of_number(ps__buffer_text(text));
-
-	ps__grid_set(&output->grid, output->at, column, text,
-	             (struct ps__grid_cell){.style = style});
-}
-
-static void put_times(struct interval_output *output, const struct interval_row *row,
-                      struct ps__buffer *text)
+static void put_times(struct interval_output *output, const struct interval_row *row)
 {
 	const struct tool_log_statistics *all = &row->statistics;
 	const struct {
@@ -71,8 +55,8 @@ static void put_times(struct interval_output *output, const struct interval_row 
 	             {COLUMN_MOST, (double)all->most}};
 
 	for (size_t index = 0; index < sizeof times / sizeof times[0]; index++) {
-		ps__number_add_time(text, times[index].ns);
-		intervals_set_number(output, times[index].column, text);
+		ps__number_add_time(&output->grid.cell, times[index].ns);
+		ps__grid_set_number(&output->grid, output->at, times[index].column, 0);
 	}
 }
 
@@ -86,68 +70,66 @@ static void add_mean(struct ps__buffer *text, const struct interval_row *row)
 }
 
 /* Shows the numbers of single intervals with the sign of the weakest one. */
-static void put_counts(struct interval_output *output, const struct interval_row *row,
-                       struct ps__buffer *text)
+static void put_counts(struct interval_output *output, const struct interval_row *row)
 {
+	struct ps__buffer *text = &output->grid.cell;
 	const struct tool_log_statistics *all = &row->statistics;
 	const long long numbers[] = {all->least, all->percentiles[0], all->percentiles[1],
 	                             all->percentiles[2], all->most};
 	const struct ps_value *total = &row->sum->total;
 
 	ps__known_add_value(text, total, &row->look);
-	intervals_set_number(output, COLUMN_SUM, text);
+	ps__grid_set_number(&output->grid, output->at, COLUMN_SUM, 0);
 	add_mean(text, row);
-	intervals_set_number(output, COLUMN_MEAN, text);
+	ps__grid_set_number(&output->grid, output->at, COLUMN_MEAN, 0);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		ps__known_add_one_of(text, numbers[index], total, &row->look);
-		intervals_set_number(output, COLUMN_LEAST + index, text);
+		ps__grid_set_number(&output->grid, output->at, COLUMN_LEAST + index, 0);
 	}
 }
 
 /* Adds a line with the group's name, cut to leave room for the numbers. */
-static void put_group_name(struct interval_output *output, const struct tool_log_group *group,
-                           struct ps__buffer *text)
+static void put_group_name(struct interval_output *output, const struct tool_log_group *group)
 {
-	ps__buffer_add(text, "%s%s", output->log->options.group,
+	struct ps__buffer *text = &output->grid.cell, name = {0};
+
+	ps__buffer_add(&name, "%s%s", output->log->options.group,
 	               group->is_set ? "=" : " was never set");
-	tool_put(text, group->text);
-	struct ps__buffer name = *text;
-	*text = (struct ps__buffer){0};
+	tool_put(&name, group->text);
 	ps__path_label_add_name(text, ps__buffer_text(&name), ps__label_width(output->screen.width),
 	                        output->screen.has_utf8 ? PS_PATHS_UTF8 : 0);
 	text->failed |= name.failed;
 	ps__buffer_clear(&name);
-	intervals_set_cell(output, output->at++, COLUMN_WHAT, text);
+	ps__grid_set(&output->grid, output->at++, COLUMN_WHAT);
 }
 
 void log_intervals_put_text(struct interval_output *output, const struct interval_row *row)
 {
-	struct ps__buffer text = {0};
+	struct ps__buffer *text = &output->grid.cell;
 
 	if (output->log->options.group && row->sum == &row->group->time)
-		put_group_name(output, row->group, &text);
-	ps__buffer_add(&text, "%s", output->log->options.group ? "  " : "");
-	add_what(&text, row);
-	intervals_set_cell(output, output->at, COLUMN_WHAT, &text);
-	ps__buffer_add(&text, "%zu", row->sum->count);
-	intervals_set_cell(output, output->at, COLUMN_COUNT, &text);
+		put_group_name(output, row->group);
+	ps__buffer_add(text, "%s", output->log->options.group ? "  " : "");
+	add_what(text, row);
+	ps__grid_set(&output->grid, output->at, COLUMN_WHAT);
+	ps__buffer_add(text, "%zu", row->sum->count);
+	ps__grid_set(&output->grid, output->at, COLUMN_COUNT);
 	if (!row->sum->count)
-		ps__buffer_add(&text, "not known");
+		ps__buffer_add(text, "not known");
 	if (!row->sum->count)
-		intervals_set_number(output, COLUMN_SUM, &text);
+		ps__grid_set_number(&output->grid, output->at, COLUMN_SUM, 0);
 	else if (row->event)
-		put_counts(output, row, &text);
+		put_counts(output, row);
 	else
-		put_times(output, row, &text);
+		put_times(output, row);
 	if (row->sum->unknown) {
-		ps__buffer_add(&text, "%zu", row->sum->unknown);
-		intervals_set_cell(output, output->at, COLUMN_UNKNOWN, &text);
+		ps__buffer_add(text, "%zu", row->sum->unknown);
+		ps__grid_set(&output->grid, output->at, COLUMN_UNKNOWN);
 	}
 	if (row->event && row->sum->count) {
-		ps__known_add_words(&text, &row->sum->known);
-		intervals_set_cell(output, output->at, COLUMN_KNOWN, &text);
+		ps__known_add_words(text, &row->sum->known);
+		ps__grid_set(&output->grid, output->at, COLUMN_KNOWN);
 	}
-	ps__buffer_clear(&text);
 	output->at++;
 }
 
@@ -156,13 +138,11 @@ static void put_headings(struct interval_output *output)
 	static const char *const headings[COLUMNS] = {"Interval",  "sum", "mean",       "intervals",
 	                                              "not known", "min", "p50",        "p90",
 	                                              "p99",       "max", "Attribution"};
-	struct ps__buffer text = {0};
 
 	for (size_t column = 0; column < COLUMNS; column++) {
-		ps__buffer_add(&text, "%s", headings[column]);
-		intervals_set_cell(output, 0, column, &text);
+		ps__buffer_add(&output->grid.cell, "%s", headings[column]);
+		ps__grid_set(&output->grid, 0, column);
 	}
-	ps__buffer_clear(&text);
 	output->at = 1;
 }
 

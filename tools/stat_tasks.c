@@ -26,19 +26,18 @@
 static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
                             const char *name, const char *where, enum matrix_kind kind)
 {
-	struct ps__buffer shown = {0}, whose = {0};
+	struct ps__buffer shown = {0};
 	size_t columns = tool_columns(name, strlen(name));
 	int pad = columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0;
 
 	tool_put(&shown, name);
 	if (kind == MATRIX_OF_PROCESSES)
-		ps__buffer_add(&whose, WHOSE_PROCESS, pid, ps__buffer_text(&shown), pad, "");
+		ps__buffer_add(&grid->cell, WHOSE_PROCESS, pid, ps__buffer_text(&shown), pad, "");
 	else
-		ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "",
+		ps__buffer_add(&grid->cell, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "",
 		               kind == MATRIX_OF_THREADS ? CPU_COLUMNS : WHERE_COLUMNS, where);
-	ps__grid_set(grid, line, 0, &whose, (struct ps__grid_cell){0});
+	ps__grid_set(grid, line, 0);
 	ps__buffer_clear(&shown);
-	ps__buffer_clear(&whose);
 }
 
 static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event,
@@ -53,7 +52,7 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
                            const struct matrix *matrix, const struct task_row *row)
 {
 	char pid[12], tid[12] = "";
-	struct ps__buffer text = {0}, where = {0};
+	struct ps__buffer where = {0};
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
 	if (matrix->kind == MATRIX_OF_PROCESSES && !row->tid)
@@ -69,28 +68,23 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps_value value = stat_matrix_value(matrix, row, event);
 		struct ps__look look = tasks_look_of(matrix, event, output);
-		ps__known_add_value(&text, &value, &look);
-		ps__grid_set(grid, line, event + 1, &text,
-		             (struct ps__grid_cell){
-				 .mark = strlen(ps__known_mark(value.status, value.flags, &look))});
+		size_t mark = strlen(ps__known_mark(value.status, value.flags, &look));
+		ps__known_add_value(&grid->cell, &value, &look);
+		ps__grid_set_as(grid, line, event + 1, (struct ps__grid_cell){.mark = mark});
 	}
-	ps__buffer_clear(&text);
 }
 
 static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *output,
                                const struct matrix *matrix)
 {
-	struct ps__buffer text = {0};
-
 	tasks_set_whose(grid, 0, "process", "task", "name",
 	                matrix->kind == MATRIX_OF_THREADS ? "CPU" : "component", matrix->kind);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps__look look = tasks_look_of(matrix, event, output);
-		ps__label_add_event(&text, ps_eventset_event_name(matrix->model, event),
+		ps__label_add_event(&grid->cell, ps_eventset_event_name(matrix->model, event),
 		                    ps__known_heading_unit(&look));
-		ps__grid_set(grid, 0, event + 1, &text, (struct ps__grid_cell){0});
+		ps__grid_set(grid, 0, event + 1);
 	}
-	ps__buffer_clear(&text);
 }
 
 static bool tasks_has_others(const struct matrix *matrix)

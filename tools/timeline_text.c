@@ -20,35 +20,33 @@ static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "o
 /* A table, whose cells are set row by row, from left to right. */
 struct sheet {
 	struct ps__grid grid;
-	struct ps__buffer cell;
 	size_t row, column;
 };
 
 static void end_cell(struct sheet *sheet)
 {
-	ps__grid_set(&sheet->grid, sheet->row, sheet->column++, &sheet->cell,
-	             (struct ps__grid_cell){0});
+	ps__grid_set(&sheet->grid, sheet->row, sheet->column++);
 }
 
 static void timeline_text_add_time(struct sheet *sheet, uint64_t time_ns)
 {
 	if (time_ns)
-		ps__number_add_time(&sheet->cell, (double)time_ns);
+		ps__number_add_time(&sheet->grid.cell, (double)time_ns);
 	else
-		ps__buffer_add(&sheet->cell, "0");
+		ps__buffer_add(&sheet->grid.cell, "0");
 	end_cell(sheet);
 }
 
 static void timeline_text_add_number(struct sheet *sheet, uint64_t number)
 {
-	ps__buffer_add(&sheet->cell, "%" PRIu64, number);
+	ps__buffer_add(&sheet->grid.cell, "%" PRIu64, number);
 	end_cell(sheet);
 }
 
 static void timeline_text_add_share(struct sheet *sheet, uint64_t part, uint64_t whole)
 {
-	ps__number_add_fixed(&sheet->cell, whole ? 100 * (double)part / (double)whole : 0, 1);
-	ps__buffer_add(&sheet->cell, "%%");
+	ps__number_add_fixed(&sheet->grid.cell, whole ? 100 * (double)part / (double)whole : 0, 1);
+	ps__buffer_add(&sheet->grid.cell, "%%");
 	end_cell(sheet);
 }
 
@@ -75,7 +73,7 @@ static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t ro
 	}
 	sheet->grid.has_colour = timeline->screen.has_colour;
 	for (size_t i = 0; i < columns; i++) {
-		tool_put(&sheet->cell, headings[i]);
+		tool_put(&sheet->grid.cell, headings[i]);
 		end_cell(sheet);
 	}
 	next_row(sheet);
@@ -86,8 +84,6 @@ static void end_sheet(struct timeline *timeline, struct sheet *sheet)
 {
 	ps__buffer_add(&timeline->text, "\n");
 	tool_add_grid(&timeline->text, &sheet->grid, timeline->screen.width, " (--json has all)");
-	timeline->text.failed |= sheet->cell.failed;
-	ps__buffer_clear(&sheet->cell);
 	ps__grid_clear(&sheet->grid);
 }
 
@@ -165,7 +161,7 @@ static void timeline_text_add_cpus(struct timeline *timeline)
 		goto free_cpus;
 	for (size_t i = 0; i < shown; i++) {
 		const struct timeline_cpu *cpu = cpus[i];
-		ps__buffer_add(&sheet.cell, "CPU %d", cpu->cpu);
+		ps__buffer_add(&sheet.grid.cell, "CPU %d", cpu->cpu);
 		end_cell(&sheet);
 		timeline_text_add_time(&sheet, cpu->on_ns);
 		timeline_text_add_share(&sheet, cpu->on_ns, wall_ns);
@@ -212,7 +208,7 @@ static void timeline_text_add_task(const struct timeline *timeline, struct sheet
 	const uint64_t *sums = task->sums_ns;
 	const struct timeline_sums *all = &timeline->sums;
 
-	timeline_text_add_name(&sheet->cell, task);
+	timeline_text_add_name(&sheet->grid.cell, task);
 	end_cell(sheet);
 	timeline_text_add_time(sheet, sums[TOOL_SPAN_ON]);
 	timeline_text_add_time(sheet, sums[TOOL_SPAN_WAITING] + sums[TOOL_SPAN_OFF]);
@@ -270,10 +266,10 @@ static void timeline_text_add_count(const struct timeline *timeline, struct shee
 	enum timeline_known known = timeline_knows_sum(timeline, event, task);
 
 	if (known == TIMELINE_NOT_KNOWN) {
-		ps__buffer_add(&sheet->cell, "?");
+		ps__buffer_add(&sheet->grid.cell, "?");
 	} else {
-		ps__buffer_add(&sheet->cell, "%s", known == TIMELINE_LEAST ? ">=" : "");
-		timeline_text_add_counted(&sheet->cell, event, task->counts[event->index]);
+		ps__buffer_add(&sheet->grid.cell, "%s", known == TIMELINE_LEAST ? ">=" : "");
+		timeline_text_add_counted(&sheet->grid.cell, event, task->counts[event->index]);
 	}
 	end_cell(sheet);
 }
@@ -293,7 +289,7 @@ static void timeline_text_add_counts(struct timeline *timeline, const struct too
 	if (begin_sheet(timeline, &sheet, shown, headings) < 0)
 		return;
 	for (size_t i = 0; i < shown; i++) {
-		timeline_text_add_name(&sheet.cell, tasks[i]);
+		timeline_text_add_name(&sheet.grid.cell, tasks[i]);
 		end_cell(&sheet);
 		for (size_t event = 0; event < count; event++)
 			timeline_text_add_count(timeline, &sheet, tasks[i],
@@ -324,15 +320,16 @@ static void timeline_text_add_waits(struct timeline *timeline)
 	sheet.grid.ends_in_words = true;
 	for (size_t i = 0; i < sums->wait_count; i++) {
 		const struct timeline_wait *wait = &sums->waits[i];
-		timeline_text_add_name(&sheet.cell, tool_slices_task(timeline->slices, wait->task));
+		timeline_text_add_name(&sheet.grid.cell,
+		                       tool_slices_task(timeline->slices, wait->task));
 		end_cell(&sheet);
 		timeline_text_add_time(&sheet, wait->end_ns - wait->begin_ns);
 		timeline_text_add_time(&sheet, wait->begin_ns - begin_ns);
-		timeline_text_add_place(&sheet.cell, wait->from_cpu);
+		timeline_text_add_place(&sheet.grid.cell, wait->from_cpu);
 		end_cell(&sheet);
-		timeline_text_add_place(&sheet.cell, wait->to_cpu);
+		timeline_text_add_place(&sheet.grid.cell, wait->to_cpu);
 		end_cell(&sheet);
-		ps__buffer_add(&sheet.cell, "%s", kinds[wait->kind]);
+		ps__buffer_add(&sheet.grid.cell, "%s", kinds[wait->kind]);
 		end_cell(&sheet);
 		next_row(&sheet);
 	}

@@ -19,15 +19,6 @@ static const char *const sequences[] = {
     [PS__STYLE_ESTIMATE] = "\033[36m",
 };
 
-enum ps__style ps__style_of_number(const char *cell)
-{
-	if (strcmp(cell, "0") == 0)
-		return PS__STYLE_FAINT;
-	if (*cell == 'n')
-		return PS__STYLE_UNKNOWN;
-	return *cell == '~' ? PS__STYLE_ESTIMATE : PS__STYLE_PLAIN;
-}
-
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style)
 {
 	ps__buffer_add(buffer, "%s", sequences[style]);
@@ -52,6 +43,7 @@ void ps__grid_clear(struct ps__grid *grid)
 	ps__os_free(grid->cells);
 	ps__os_free(grid->columns);
 	ps__buffer_clear(&grid->text);
+	ps__buffer_clear(&grid->cell);
 }
 
 static struct ps__grid_cell *grid_cell(const struct ps__grid *grid, size_t row, size_t column)
@@ -59,20 +51,41 @@ static struct ps__grid_cell *grid_cell(const struct ps__grid *grid, size_t row, 
 	return &grid->cells[row * grid->column_count + column];
 }
 
-void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text,
-                  struct ps__grid_cell about)
+void ps__grid_set_as(struct ps__grid *grid, size_t row, size_t column, struct ps__grid_cell about)
 {
+	const char *text = ps__buffer_text(&grid->cell);
+
 	if (!about.columns)
-		about.columns =
-		    ps__printable_columns(ps__buffer_text(text), text->length, PS__CHARSET_UTF8);
+		about.columns = ps__printable_columns(text, grid->cell.length, PS__CHARSET_UTF8);
 	if (row == 0)
 		about.style = PS__STYLE_HEADING;
 	about.offset = grid->text.length;
-	ps__buffer_add(&grid->text, "%s", ps__buffer_text(text));
+	ps__buffer_add(&grid->text, "%s", text);
 	about.bytes = grid->text.length - about.offset;
-	grid->text.failed |= text->failed;
-	ps__buffer_restart(text);
+	grid->text.failed |= grid->cell.failed;
+	ps__buffer_restart(&grid->cell);
 	*grid_cell(grid, row, column) = about;
+}
+
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column)
+{
+	ps__grid_set_as(grid, row, column, (struct ps__grid_cell){0});
+}
+
+static enum ps__style grid_style_of_number(const char *cell)
+{
+	if (strcmp(cell, "0") == 0)
+		return PS__STYLE_FAINT;
+	if (*cell == 'n')
+		return PS__STYLE_UNKNOWN;
+	return *cell == '~' ? PS__STYLE_ESTIMATE : PS__STYLE_PLAIN;
+}
+
+void ps__grid_set_number(struct ps__grid *grid, size_t row, size_t column, size_t mark)
+{
+	enum ps__style style = grid_style_of_number(ps__buffer_text(&grid->cell));
+
+	ps__grid_set_as(grid, row, column, (struct ps__grid_cell){.mark = mark, .style = style});
 }
 
 /* Sets the column's width to that of its heading and its widest cell. */

@@ -14,9 +14,6 @@ enum ps__style {
 	PS__STYLE_ESTIMATE
 };
 
-/* Returns the style of a cell's text, such as "0", "n/s" or "~42". */
-enum ps__style ps__style_of_number(const char *cell);
-
 /* Add the terminal's escape sequences for a style. */
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style);
 void ps__style_end(struct ps__buffer *buffer, enum ps__style style);
@@ -41,6 +38,7 @@ struct ps__grid {
 	struct ps__grid_cell *cells; /* row by row, the headings first */
 	struct ps__grid_column *columns;
 	struct ps__buffer text; /* the text of all cells */
+	struct ps__buffer cell; /* the text of the cell that is set next */
 	size_t first_derived;   /* index of the first column of derived values */
 	size_t kept_derived;    /* number of derived columns that are left out last */
 	bool ends_in_words;     /* the last column is left-aligned, as the first one is */
@@ -51,11 +49,13 @@ struct ps__grid {
 int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns);
 void ps__grid_clear(struct ps__grid *grid);
 
-/* Moves the text into a cell; the buffer is empty afterwards. Uses only the members columns, mark
- * and style of `about`. columns: 0 stands for the columns of the text, which then has no escape
- * sequences. The cells of row 0 have the style of headings. */
-void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, struct ps__buffer *text,
-                  struct ps__grid_cell about);
+/* Move grid->cell into a cell, and empty it. The cells of row 0 have the style of headings. A
+ * number's style follows from its text, such as "0", "n/s" or "~42". */
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column);
+void ps__grid_set_number(struct ps__grid *grid, size_t row, size_t column, size_t mark);
+/* Uses only the members columns, mark and style of `about`. columns: 0 stands for the columns of
+ * the text, which then has no escape sequences. */
+void ps__grid_set_as(struct ps__grid *grid, size_t row, size_t column, struct ps__grid_cell about);
 
 /* Adds the grid. If it is wider than `width` (0: no limit), leaves out columns, from the right. The
  * first column of numbers always stays, and kept_derived columns are left out last. The words at

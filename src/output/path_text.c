@@ -30,7 +30,6 @@ struct path_text {
 	struct ps__path_table *table;
 	const struct ps_paths_options *options;
 	struct ps__buffer *buffer;
-	struct ps__buffer cell;
 	struct ps__grid grid;
 	struct ps__known known; /* of all that is shown */
 	bool has_unknown;       /* a component's cell shows "-" */
@@ -72,40 +71,27 @@ static struct ps__look path_text_look_of(const struct path_text *text, size_t ev
 	                      ps_eventset_event_scale(text->table->model, event));
 }
 
-static void path_text_set_heading(struct path_text *text, size_t column)
-{
-	ps__grid_set(&text->grid, 0, column, &text->cell, (struct ps__grid_cell){0});
-}
-
-static void path_text_set_number(struct path_text *text, size_t line, size_t column, size_t mark)
-{
-	struct ps__grid_cell about = {.mark = mark,
-	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
-
-	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
-}
-
 static void path_text_set_label(struct path_text *text, size_t line)
 {
 	struct path_line about = path_text_line(text, line);
 	size_t columns = 0;
 
 	if (about.row == 0)
-		ps__buffer_add(&text->cell, "%s",
+		ps__buffer_add(&text->grid.cell, "%s",
 		               about.is_total ? "total" : "(outside any region)");
 	else
-		columns = ps__path_label_add(&text->cell, text->table, about.row,
+		columns = ps__path_label_add(&text->grid.cell, text->table, about.row,
 		                             text->branches[about.row]);
-	ps__grid_set(&text->grid, 1 + line, COLUMN_LABEL, &text->cell,
-	             (struct ps__grid_cell){.columns = columns});
+	ps__grid_set_as(&text->grid, 1 + line, COLUMN_LABEL,
+	                (struct ps__grid_cell){.columns = columns});
 }
 
 /* Fills the last column, whose heading was made by path_text_begin. */
 static void path_text_set_known(struct path_text *text, size_t line, const struct ps__known *known)
 {
-	ps__known_add_words(&text->cell, known);
-	ps__grid_set(&text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
-	             (struct ps__grid_cell){.style = PS__STYLE_FAINT});
+	ps__known_add_words(&text->grid.cell, known);
+	ps__grid_set_as(&text->grid, 1 + line, text->grid.column_count - 1,
+	                (struct ps__grid_cell){.style = PS__STYLE_FAINT});
 }
 
 /* Notes a value for the legend and for its line's words. The total has no words of its own: its
@@ -123,8 +109,8 @@ static void path_text_set_unknown(struct path_text *text, size_t line, size_t co
 {
 	if (!text->table->component_count)
 		return;
-	ps__buffer_add(&text->cell, "-");
-	path_text_set_number(text, line, column, 0);
+	ps__buffer_add(&text->grid.cell, "-");
+	ps__grid_set_number(&text->grid, 1 + line, column, 0);
 	text->has_unknown = true;
 }
 
@@ -142,9 +128,9 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 		return;
 	}
 	path_text_note(text, about, &sum->value, known);
-	ps__known_add_value(&text->cell, &sum->value, &look);
-	path_text_set_number(text, line, column,
-	                     strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
+	ps__known_add_value(&text->grid.cell, &sum->value, &look);
+	ps__grid_set_number(&text->grid, 1 + line, column,
+	                    strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
 }
 
 /* Leaves the cell empty if no value was passed. A sum that lacks numbers is no lower bound, because
@@ -161,9 +147,9 @@ static void path_text_set_value(struct path_text *text, size_t line, size_t colu
 		return;
 	text->lacks_numbers |= lacks;
 	text->known.flags |= sum.flags;
-	ps__known_add_value(&text->cell, &shown, &look);
-	ps__buffer_add(&text->cell, "%s", lacks ? "?" : "");
-	path_text_set_number(text, line, column, lacks);
+	ps__known_add_value(&text->grid.cell, &shown, &look);
+	ps__buffer_add(&text->grid.cell, "%s", lacks ? "?" : "");
+	ps__grid_set_number(&text->grid, 1 + line, column, lacks);
 }
 
 static void path_text_set_metric(struct path_text *text, size_t line, size_t column,
@@ -177,11 +163,11 @@ static void path_text_set_metric(struct path_text *text, size_t line, size_t col
 		return;
 	look.is_share = ps__path_table_metric_is_share(text->table, about.row, about.share, metric);
 	ps__known_note_metric(&text->known, &value);
-	ps__known_add_metric(&text->cell, &value, &look);
-	metric->has_number |= text->cell.length > 0;
-	path_text_set_number(text, line, column,
-	                     text->cell.length > 0 &&
-	                         ps__known_is_user_only(value.status, value.flags));
+	ps__known_add_metric(&text->grid.cell, &value, &look);
+	metric->has_number |= text->grid.cell.length > 0;
+	ps__grid_set_number(&text->grid, 1 + line, column,
+	                    text->grid.cell.length > 0 &&
+	                        ps__known_is_user_only(value.status, value.flags));
 }
 
 /* True if the line's times are estimates. The time of visits that were not counted is estimated,
@@ -209,8 +195,8 @@ static void path_text_set_time(struct path_text *text, size_t line, size_t colum
 		value.status = PS_STATUS_INCOMPLETE;
 	}
 	text->known.statuses |= 1u << value.status;
-	ps__known_add_value(&text->cell, &value, &look);
-	path_text_set_number(text, line, column, 0);
+	ps__known_add_value(&text->grid.cell, &value, &look);
+	ps__grid_set_number(&text->grid, 1 + line, column, 0);
 }
 
 /* Shows visits and times; the root path has no visits. */
@@ -220,9 +206,9 @@ static void path_text_set_visits(struct path_text *text, size_t line)
 	const struct ps__path_row *row = &text->table->rows[about.row];
 
 	if (about.row > 0) {
-		ps__buffer_add(&text->cell, "%s%" PRIu64, row->path->uncounted ? ">=" : "",
+		ps__buffer_add(&text->grid.cell, "%s%" PRIu64, row->path->uncounted ? ">=" : "",
 		               row->path->visits.count);
-		path_text_set_number(text, line, COLUMN_VISITS, 0);
+		ps__grid_set_number(&text->grid, 1 + line, COLUMN_VISITS, 0);
 	}
 	path_text_set_time(text, line, COLUMN_WALL, row->wall_ns[about.share]);
 	path_text_set_time(text, line, COLUMN_ON_CPU, row->on_cpu_ns[about.share]);
@@ -232,8 +218,8 @@ static void path_text_head_time(struct path_text *text, size_t column, const cha
 {
 	struct ps__look look = path_text_look(text, "ns", 1);
 
-	ps__label_add_event(&text->cell, heading, ps__known_heading_unit(&look));
-	path_text_set_heading(text, column);
+	ps__label_add_event(&text->grid.cell, heading, ps__known_heading_unit(&look));
+	ps__grid_set(&text->grid, 0, column);
 }
 
 static void path_text_add_event_name(struct path_text *text, struct ps__buffer *to, size_t event)
@@ -260,12 +246,12 @@ static int path_text_begin(struct path_text *text, size_t numbers)
 		return code;
 	text->grid.ends_in_words = true;
 	text->grid.has_colour = text->options->flags & PS_PATHS_COLOUR;
-	ps__buffer_add(&text->cell, "Region");
-	path_text_set_heading(text, COLUMN_LABEL);
+	ps__buffer_add(&text->grid.cell, "Region");
+	ps__grid_set(&text->grid, 0, COLUMN_LABEL);
 	for (size_t line = 0; line < path_text_lines(text); line++)
 		path_text_set_label(text, line);
-	ps__buffer_add(&text->cell, "Attribution");
-	path_text_set_heading(text, numbers + 1);
+	ps__buffer_add(&text->grid.cell, "Attribution");
+	ps__grid_set(&text->grid, 0, numbers + 1);
 	return PS_OK;
 }
 
@@ -290,29 +276,29 @@ static size_t path_text_first_metric(const struct ps__path_table *table)
 /* Shows the value's name, cut if it is long. */
 static void path_text_head_value(struct path_text *text, size_t column, size_t value)
 {
-	ps__path_label_add_name(&text->cell, ps__path_table_value_name(text->table, value),
+	ps__path_label_add_name(&text->grid.cell, ps__path_table_value_name(text->table, value),
 	                        ps__label_width(text->options->width), text->options->flags);
-	ps__buffer_add(&text->cell, " (sum)");
-	path_text_set_heading(text, column);
+	ps__buffer_add(&text->grid.cell, " (sum)");
+	ps__grid_set(&text->grid, 0, column);
 }
 
 static void path_text_set_headings(struct path_text *text)
 {
 	const struct ps__path_table *table = text->table;
 
-	ps__buffer_add(&text->cell, "Visits");
-	path_text_set_heading(text, COLUMN_VISITS);
+	ps__buffer_add(&text->grid.cell, "Visits");
+	ps__grid_set(&text->grid, 0, COLUMN_VISITS);
 	path_text_head_time(text, COLUMN_WALL, "Wall time");
 	path_text_head_time(text, COLUMN_ON_CPU, "On CPU");
 	for (size_t event = 0; event < table->event_count; event++) {
-		path_text_add_event_name(text, &text->cell, event);
-		path_text_set_heading(text, COLUMN_FIRST_EVENT + event);
+		path_text_add_event_name(text, &text->grid.cell, event);
+		ps__grid_set(&text->grid, 0, COLUMN_FIRST_EVENT + event);
 	}
 	for (size_t value = 0; value < table->value_count; value++)
 		path_text_head_value(text, COLUMN_FIRST_EVENT + table->event_count + value, value);
 	for (size_t i = 0; i < table->metric_count; i++) {
-		path_text_add_metric_name(text, &text->cell, &table->metrics[i]);
-		path_text_set_heading(text, path_text_first_metric(table) + i);
+		path_text_add_metric_name(text, &text->grid.cell, &table->metrics[i]);
+		ps__grid_set(&text->grid, 0, path_text_first_metric(table) + i);
 	}
 }
 
@@ -348,8 +334,8 @@ static void path_text_set_component(struct path_text *text, size_t column, size_
 	const struct ps_component *component = text->table->components[column];
 
 	ps__path_table_sum(text->table, component);
-	ps__label_add_component(&text->cell, component, false);
-	path_text_set_heading(text, 1 + column);
+	ps__label_add_component(&text->grid.cell, component, false);
+	ps__grid_set(&text->grid, 0, 1 + column);
 	for (size_t line = 0; line < path_text_lines(text); line++) {
 		if (block < events)
 			path_text_set_event(text, line, 1 + column, block, &known[line]);
@@ -433,9 +419,8 @@ int ps__path_text_write(struct ps__path_table *table, struct ps__buffer *buffer)
 		    table->component_count ? path_text_add_blocks(&text) : path_text_add_all(&text);
 	if (code == PS_OK)
 		code = path_text_add_legend(&text);
-	buffer->failed |= text.cell.failed;
+	buffer->failed |= text.grid.cell.failed;
 	ps__grid_clear(&text.grid);
-	ps__buffer_clear(&text.cell);
 	ps__os_free(text.branches);
 	return code;
 }

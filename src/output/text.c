@@ -127,7 +127,7 @@ static void text_add_bare_tree(struct ps__text *text)
 
 	for (size_t line = 0; !is_alike && line < text->lines.count; line++) {
 		ps__text_label(text, line, true);
-		ps__buffer_add(&text->buffer, "%s\n", ps__buffer_text(&text->cell));
+		ps__buffer_add(&text->buffer, "%s\n", ps__buffer_text(&text->grid.cell));
 	}
 	if (is_alike)
 		ps__text_add_alike(text);
@@ -176,7 +176,7 @@ static int text_add(struct ps__text *text)
 		code = text_add_counts(text);
 	else
 		text_add_bare_tree(text);
-	text->buffer.failed |= text->cell.failed;
+	text->buffer.failed |= text->grid.cell.failed;
 	return code;
 }
 
@@ -190,7 +190,6 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 
 	ps__grid_clear(&text.grid);
 	ps__lines_clear(&text.lines);
-	ps__buffer_clear(&text.cell);
 	ps__os_free(text.branches);
 	ps__os_free(text.numbers);
 	*table = text.table;

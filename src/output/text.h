@@ -14,7 +14,6 @@ struct ps__text {
 	struct ps_print_options options;
 	struct ps__table table;
 	struct ps__buffer buffer;
-	struct ps__buffer cell;
 	struct ps__lines lines;
 	struct ps__grid grid;   /* columns: label, events, metrics, how they are known */
 	uint64_t *branches;     /* for each line, as ps__label_find_branches returns them */
@@ -42,7 +41,7 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 void ps__text_set_headings(struct ps__text *text);
 void ps__text_set_line(struct ps__text *text, size_t line);
 
-/* text_label.c: find the branches of all lines; write a line's branches and label into text->cell
+/* text_label.c: find the branches of all lines; write a line's branches and label into grid.cell
  * and return the columns that they take. */
 void ps__text_find_branches(struct ps__text *text);
 size_t ps__text_label(struct ps__text *text, size_t line, bool details);

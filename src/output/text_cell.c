@@ -14,11 +14,6 @@ static struct ps__look text_look(const struct ps__text *text, const char *unit, 
 	    .unit = unit, .scale = scale, .si = !(text->options.flags & PS_PRINT_RAW)};
 }
 
-static void text_set_heading(struct ps__text *text, size_t column)
-{
-	ps__grid_set(&text->grid, 0, column, &text->cell, (struct ps__grid_cell){0});
-}
-
 /* True if the first row has a count of the event; else its column isn't shown. */
 static bool text_has_event(const struct ps__text *text, size_t event)
 {
@@ -30,32 +25,24 @@ void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
 
-	ps__buffer_add(&text->cell, "Component");
-	text_set_heading(text, 0);
+	ps__buffer_add(&text->grid.cell, "Component");
+	ps__grid_set(&text->grid, 0, 0);
 	for (size_t event = 0; event < table->event_count; event++) {
 		struct ps__look look =
 		    text_look(text, table->columns[event].unit, table->columns[event].scale);
-		ps__label_add_event(&text->cell, ps__table_event(table, event),
+		ps__label_add_event(&text->grid.cell, ps__table_event(table, event),
 		                    ps__known_heading_unit(&look));
-		text_set_heading(text, 1 + event);
+		ps__grid_set(&text->grid, 0, 1 + event);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
 		const char *name = table->metrics[i].name;
-		ps__label_add_metric(&text->cell, name,
+		ps__label_add_metric(&text->grid.cell, name,
 		                     ps__metric_heading_unit(table->metrics[i].ask.metric),
 		                     ps__table_has_event(table, name));
-		text_set_heading(text, 1 + table->event_count + i);
+		ps__grid_set(&text->grid, 0, 1 + table->event_count + i);
 	}
-	ps__buffer_add(&text->cell, "Attribution");
-	text_set_heading(text, text->grid.column_count - 1);
-}
-
-static void text_set_number(struct ps__text *text, size_t line, size_t column, size_t mark)
-{
-	struct ps__grid_cell about = {.mark = mark,
-	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
-
-	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
+	ps__buffer_add(&text->grid.cell, "Attribution");
+	ps__grid_set(&text->grid, 0, text->grid.column_count - 1);
 }
 
 /* Adds the standard deviation of one run in percent of the mean: "2.130k +- 0.3%". */
@@ -65,9 +52,9 @@ static void text_add_deviation(struct ps__text *text, const struct ps__cell *cel
 
 	if (cell->spread->samples < 2 || !ps__known_has_number(cell->value.status))
 		return;
-	ps__buffer_add(&text->cell, " +-%s", percent < 9.95 ? " " : "");
-	ps__number_add_fixed(&text->cell, percent, 1);
-	ps__buffer_add(&text->cell, "%%");
+	ps__buffer_add(&text->grid.cell, " +-%s", percent < 9.95 ? " " : "");
+	ps__number_add_fixed(&text->grid.cell, percent, 1);
+	ps__buffer_add(&text->grid.cell, "%%");
 }
 
 static double text_number_of(const struct ps__cell *cell)
@@ -100,14 +87,14 @@ static void text_add_range(struct ps__text *text, size_t line, size_t event,
 			most = *cell;
 	}
 	text_add_number(&end, &most, look);
-	text_add_number(&text->cell, &least, look);
-	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0) {
-		ps__buffer_restart(&text->cell);
+	text_add_number(&text->grid.cell, &least, look);
+	if (strcmp(ps__buffer_text(&text->grid.cell), ps__buffer_text(&end)) != 0) {
+		ps__buffer_restart(&text->grid.cell);
 		least.value.flags &= ~(uint32_t)PS_VALUE_USER_ONLY;
-		text_add_number(&text->cell, &least, look);
-		ps__buffer_add(&text->cell, "..%s", ps__buffer_text(&end));
+		text_add_number(&text->grid.cell, &least, look);
+		ps__buffer_add(&text->grid.cell, "..%s", ps__buffer_text(&end));
 	}
-	text->cell.failed |= end.failed;
+	text->grid.cell.failed |= end.failed;
 	ps__buffer_clear(&end);
 }
 
@@ -122,8 +109,8 @@ static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 	    (row->counted || ps__component_covered(row->component, scope) != row->component))
 		return;
 	text->has_empty = true;
-	ps__buffer_add(&text->cell, "-");
-	text_set_number(text, line, 1 + event, 0);
+	ps__buffer_add(&text->grid.cell, "-");
+	ps__grid_set_number(&text->grid, 1 + line, 1 + event, 0);
 }
 
 static void text_set_event(struct ps__text *text, size_t line, size_t event)
@@ -145,13 +132,13 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	if (about->alike)
 		text_add_range(text, line, event, &look);
 	else
-		text_add_number(&text->cell, cell, &look);
+		text_add_number(&text->grid.cell, cell, &look);
 	if (cell->spread && !about->alike)
 		text_add_deviation(text, cell);
-	text_set_number(text, line, 1 + event,
-	                cell->spread
-	                    ? 0
-	                    : strlen(ps__known_mark(cell->value.status, cell->value.flags, &look)));
+	ps__grid_set_number(
+	    &text->grid, 1 + line, 1 + event,
+	    cell->spread ? 0
+			 : strlen(ps__known_mark(cell->value.status, cell->value.flags, &look)));
 }
 
 /* Finds the smallest and the largest value of a metric in the rows of a line; they aren't numbers
@@ -191,14 +178,14 @@ static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 	    ps__table_metric_is_share(&text->table, text->lines.lines[line].row, metric);
 	ps__known_note_metric(&text->known, &least);
 	ps__known_note_metric(&text->known, &most);
-	ps__known_add_metric(&text->cell, &least, &look);
+	ps__known_add_metric(&text->grid.cell, &least, &look);
 	ps__known_add_metric(&end, &most, &look);
-	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0)
-		ps__buffer_add(&text->cell, "..%s", ps__buffer_text(&end));
-	text_set_number(text, line, 1 + text->table.event_count + metric,
-	                text->cell.length ? strlen(ps__known_mark(most.status, most.flags, &look))
-	                                  : 0);
-	text->cell.failed |= end.failed;
+	if (strcmp(ps__buffer_text(&text->grid.cell), ps__buffer_text(&end)) != 0)
+		ps__buffer_add(&text->grid.cell, "..%s", ps__buffer_text(&end));
+	ps__grid_set_number(
+	    &text->grid, 1 + line, 1 + text->table.event_count + metric,
+	    text->grid.cell.length ? strlen(ps__known_mark(most.status, most.flags, &look)) : 0);
+	text->grid.cell.failed |= end.failed;
 	ps__buffer_clear(&end);
 }
 
@@ -253,17 +240,16 @@ static void text_set_known(struct ps__text *text, size_t line)
 			break;
 		text_note_row(text, row, &known);
 	}
-	ps__known_add_words(&text->cell, &known);
-	ps__grid_set(&text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
-	             (struct ps__grid_cell){.style = PS__STYLE_FAINT});
+	ps__known_add_words(&text->grid.cell, &known);
+	ps__grid_set_as(&text->grid, 1 + line, text->grid.column_count - 1,
+	                (struct ps__grid_cell){.style = PS__STYLE_FAINT});
 }
 
 void ps__text_set_line(struct ps__text *text, size_t line)
 {
 	size_t columns = ps__text_label(text, line, false);
 
-	ps__grid_set(&text->grid, 1 + line, 0, &text->cell,
-	             (struct ps__grid_cell){.columns = columns});
+	ps__grid_set_as(&text->grid, 1 + line, 0, (struct ps__grid_cell){.columns = columns});
 	for (size_t event = 0; event < text->table.event_count; event++)
 		text_set_event(text, line, event);
 	for (size_t metric = 0; metric < text->table.metric_count; metric++)

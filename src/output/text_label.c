@@ -79,8 +79,8 @@ static void label_add_chain(struct ps__text *text, const struct ps__line *line, 
 		ps__buffer_restart(&names);
 		label_add_names(&names, &chain, ++without, details);
 	}
-	ps__buffer_add(&text->cell, "%s", ps__buffer_text(&names));
-	text->cell.failed |= names.failed;
+	ps__buffer_add(&text->grid.cell, "%s", ps__buffer_text(&names));
+	text->grid.cell.failed |= names.failed;
 	ps__buffer_clear(&names);
 }
 
@@ -96,9 +96,9 @@ static void label_add_alike(struct ps__text *text, size_t line)
 	ps__label_add_numbers(&list, text->numbers, count);
 	bool has_room =
 	    list.length + sizeof " 1000 CPUs, each" <= ps__label_width(text->options.width);
-	ps__buffer_add(&text->cell, "%zu CPUs%s%s, each", count, has_room ? " " : "",
+	ps__buffer_add(&text->grid.cell, "%zu CPUs%s%s, each", count, has_room ? " " : "",
 	               has_room ? ps__buffer_text(&list) : "");
-	text->cell.failed |= list.failed;
+	text->grid.cell.failed |= list.failed;
 	ps__buffer_clear(&list);
 }
 
@@ -107,16 +107,16 @@ size_t ps__text_label(struct ps__text *text, size_t line, bool details)
 	const struct ps__line *about = &text->lines.lines[line];
 	int depth = text->options.flags & PS_PRINT_FLAT ? 0 : about->depth;
 
-	ps__buffer_restart(&text->cell);
+	ps__buffer_restart(&text->grid.cell);
 	if (depth && text->options.flags & PS_PRINT_UTF8)
-		ps__label_add_branches(&text->cell, text->branches[line], depth, PS__BRANCHES_LABEL,
-		                       text->options.flags & PS_PRINT_COLOUR);
+		ps__label_add_branches(&text->grid.cell, text->branches[line], depth,
+		                       PS__BRANCHES_LABEL, text->options.flags & PS_PRINT_COLOUR);
 	else
-		ps__buffer_add(&text->cell, "%*s", 2 * depth, "");
-	size_t before = text->cell.length;
+		ps__buffer_add(&text->grid.cell, "%*s", 2 * depth, "");
+	size_t before = text->grid.cell.length;
 	if (about->alike)
 		label_add_alike(text, line);
 	else
 		label_add_chain(text, about, details);
-	return 2 * (size_t)depth + text->cell.length - before;
+	return 2 * (size_t)depth + text->grid.cell.length - before;
 }
