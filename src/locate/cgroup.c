@@ -60,9 +60,9 @@ static void cgroup_decode(char *text)
 	*to = '\0';
 }
 
-/* Returns the mount point in a line of MOUNTS (device, mount point, type, options), or NULL if the
- * line shows another file system. Cuts the line into its words. */
-static char *mount_point(char *line, bool is_v1)
+/* Returns the mount point in a line of MOUNTS (device, mount point, type, options), or NULL if perf
+ * doesn't know the line's file system. Cuts the line into its words. */
+static char *mount_point(char *line, bool *is_v1)
 {
 	char *rest = NULL;
 	char *words[4];
@@ -72,31 +72,26 @@ static char *mount_point(char *line, bool is_v1)
 		if (!words[word])
 			return NULL;
 	}
-	if (is_v1)
-		return !strcmp(words[2], "cgroup") && has_word(words[3], "perf_event") ? words[1]
-		                                                                       : NULL;
-	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
+	*is_v1 = !strcmp(words[2], "cgroup") && has_word(words[3], "perf_event");
+	return *is_v1 || !strcmp(words[2], "cgroup2") ? words[1] : NULL;
 }
 
 /* Returns the mount point of the hierarchy that perf knows, and whether its version is 1; NULL if
- * none is mounted. copy is the content of MOUNTS; mounts is memory of the same size to cut it into
- * pieces. */
-static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes, bool *is_v1)
+ * none is mounted. Cuts the content of MOUNTS into pieces. */
+static const char *find_hierarchy(char *mounts, bool *is_v1)
 {
-	for (int v1 = 1; v1 >= 0; v1--) {
-		char *rest = NULL;
-		memcpy(mounts, copy, size_bytes);
-		for (char *line = strtok_r(mounts, "\n", &rest); line;
-		     line = strtok_r(NULL, "\n", &rest)) {
-			char *point = mount_point(line, v1);
-			if (!point)
-				continue;
-			cgroup_decode(point);
-			*is_v1 = v1;
-			return point;
-		}
+	char *rest = NULL, *found = NULL;
+
+	*is_v1 = false;
+	for (char *line = strtok_r(mounts, "\n", &rest); line && !*is_v1;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		char *point = mount_point(line, is_v1);
+		if (*is_v1 || !found)
+			found = point;
 	}
-	return NULL;
+	if (found)
+		cgroup_decode(found);
+	return found;
 }
 
 static int cgroup_fail_open(const char *path)
@@ -127,9 +122,7 @@ static int open_folder(const char *path, struct ps__cgroup *out)
 	return PS_OK;
 }
 
-/* Reads MOUNTS, and gives the mount point of the hierarchy that perf knows. text has room for twice
- * MOUNT_BYTES. */
-static int read_hierarchy(char *text, const char **point, bool *is_v1)
+static int write_hierarchy(char *text, char *folder, size_t size_bytes, bool *is_v1)
 {
 	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
 
@@ -139,20 +132,39 @@ static int read_hierarchy(char *text, const char **point, bool *is_v1)
 	if (length < 0)
 		return ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
 		                strerror((int)-length));
-	*point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1, is_v1);
-	if (*point)
-		return PS_OK;
-	return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is "
-	                         "mounted: mount -t cgroup2 none /sys/fs/cgroup");
+	const char *point = find_hierarchy(text, is_v1);
+	if (!point)
+		return ps__fail(PS_ESYS,
+		                "no cgroup2 file system and no cgroup one with perf_event is "
+		                "mounted: mount -t cgroup2 none /sys/fs/cgroup");
+	if ((size_t)snprintf(folder, size_bytes, "%s", point) >= size_bytes)
+		return ps__fail(PS_ESYS,
+		                "the mount point of the control groups has more than "
+		                "%zu bytes",
+		                size_bytes - 1);
+	return PS_OK;
 }
 
-static int open_below(char *text, const char *path, struct ps__cgroup *out)
+/* Writes the mount point of the hierarchy that perf knows, and whether its version is 1. */
+static int read_hierarchy(char *folder, size_t size_bytes, bool *is_v1)
 {
-	char whole[PATH_MAX];
-	const char *point;
-	bool is_v1;
-	int result = read_hierarchy(text, &point, &is_v1);
+	char *text = ps__os_calloc(1, MOUNT_BYTES);
 
+	if (!text)
+		return ps__fail_memory("the list of file systems");
+	int result = write_hierarchy(text, folder, size_bytes, is_v1);
+	ps__os_free(text);
+	return result;
+}
+
+int ps__cgroup_open(const char *path, struct ps__cgroup *out)
+{
+	char point[PATH_MAX], whole[PATH_MAX];
+	bool is_v1;
+
+	if (*path == '/')
+		return open_folder(path, out);
+	int result = read_hierarchy(point, sizeof point, &is_v1);
 	if (result != PS_OK)
 		return result;
 	int needed = snprintf(whole, sizeof whole, "%s/%s", point, path);
@@ -160,18 +172,6 @@ static int open_below(char *text, const char *path, struct ps__cgroup *out)
 		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes",
 		                PATH_MAX - 1);
 	return open_folder(whole, out);
-}
-
-int ps__cgroup_open(const char *path, struct ps__cgroup *out)
-{
-	if (*path == '/')
-		return open_folder(path, out);
-	char *text = ps__os_calloc(2, MOUNT_BYTES);
-	if (!text)
-		return ps__fail_memory("the list of file systems");
-	int result = open_below(text, path, out);
-	ps__os_free(text);
-	return result;
 }
 
 bool ps__cgroup_is_open(const struct ps__cgroup *cgroup)
@@ -199,12 +199,19 @@ static const char *own_path(char *line, bool is_v1)
 	return is_wanted ? path : NULL;
 }
 
-static int find_own(char *text, char *folder, size_t size_bytes)
+int ps__cgroup_root(char *folder, size_t size_bytes)
 {
-	char own[OWN_BYTES], *rest = NULL;
-	const char *path = NULL, *point;
 	bool is_v1;
-	int result = read_hierarchy(text, &point, &is_v1);
+
+	return read_hierarchy(folder, size_bytes, &is_v1);
+}
+
+int ps__cgroup_own(char *folder, size_t size_bytes)
+{
+	char point[PATH_MAX], own[OWN_BYTES], *rest = NULL;
+	const char *path = NULL;
+	bool is_v1;
+	int result = read_hierarchy(point, sizeof point, &is_v1);
 
 	if (result != PS_OK)
 		return result;
@@ -221,33 +228,4 @@ static int find_own(char *text, char *folder, size_t size_bytes)
 		return ps__fail(PS_ESYS, "the own control group's path has more than %zu bytes",
 		                size_bytes - 1);
 	return PS_OK;
-}
-
-int ps__cgroup_root(char *folder, size_t size_bytes)
-{
-	char *text = ps__os_calloc(2, MOUNT_BYTES);
-	const char *point;
-	bool is_v1;
-
-	if (!text)
-		return ps__fail_memory("the list of file systems");
-	int result = read_hierarchy(text, &point, &is_v1);
-	if (result == PS_OK && (size_t)snprintf(folder, size_bytes, "%s", point) >= size_bytes)
-		result = ps__fail(PS_ESYS,
-		                  "the mount point of the control groups has more than "
-		                  "%zu bytes",
-		                  size_bytes - 1);
-	ps__os_free(text);
-	return result;
-}
-
-int ps__cgroup_own(char *folder, size_t size_bytes)
-{
-	char *text = ps__os_calloc(2, MOUNT_BYTES);
-
-	if (!text)
-		return ps__fail_memory("the list of file systems");
-	int result = find_own(text, folder, size_bytes);
-	ps__os_free(text);
-	return result;
 }
