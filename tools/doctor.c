@@ -198,34 +198,24 @@ static int doctor_take_options(struct doctor *doctor, int argc, char **argv)
 	int key;
 
 	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 		if (key == OPTION_JSON)
 			doctor->is_json = true;
 		else if (tool_names_add(&doctor->events, argument) < 0)
-			return TOOL_OPTIONS_WRONG;
+			return TOOL_FAILED;
 	}
-	if (key == TOOL_OPTIONS_END && optind < argc) {
-		tool_complain("'%s' is no option: events are given with -e", argv[optind]);
-		return TOOL_OPTIONS_WRONG;
-	}
+	if (key == TOOL_OPTIONS_END && optind < argc)
+		return tool_complain("'%s' is no option: events are given with -e", argv[optind]);
 	return key;
 }
 
 int tool_doctor(int argc, char **argv)
 {
 	struct doctor doctor = {.is_json = false};
-	int status = TOOL_FAILED;
+	int status = doctor_take_options(&doctor, argc, argv);
 
-	switch (doctor_take_options(&doctor, argc, argv)) {
-	case TOOL_OPTIONS_END:
+	if (status == TOOL_OPTIONS_END)
 		status = doctor_diagnose(&doctor);
-		break;
-	case TOOL_OPTIONS_HELP:
-		status = TOOL_OK;
-		break;
-	default:
-		break;
-	}
 	tool_names_clear(&doctor.events);
 	return status;
 }

@@ -407,17 +407,15 @@ static int list_parse(struct list *list, struct form *form, int argc, char **arg
 		list->is_thorough |= key == OPTION_TRACEPOINTS;
 		form->is_json |= key == OPTION_JSON;
 		form->is_of_metrics |= key == OPTION_METRICS;
-		if (key >= 0)
+		if (key > 0)
 			continue;
 		if (key != TOOL_OPTIONS_END || optind >= argc)
 			return key;
 		is_over |= strcmp(argv[optind - 1], "--") == 0;
-		if (list->word) {
-			tool_complain("takes one WORD, and '%s' is a second one: quote a WORD that "
-			              "has spaces",
-			              argv[optind]);
-			return TOOL_OPTIONS_WRONG;
-		}
+		if (list->word)
+			return tool_complain("takes one WORD, and '%s' is a second one: quote a "
+			                     "WORD that has spaces",
+			                     argv[optind]);
 		list->word = argv[optind++];
 	}
 }
@@ -429,7 +427,7 @@ int tool_list(int argc, char **argv)
 
 	int end = list_parse(&list, &form, argc, argv);
 	if (end != TOOL_OPTIONS_END)
-		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
+		return end;
 	if (form.is_of_metrics)
 		return tool_list_metrics(list.word, form.is_json);
 	return list_show(&list, form.is_json);

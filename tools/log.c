@@ -195,18 +195,16 @@ static int read_options(struct tool_log_options *options, const struct action *a
 
 	optind = 2;
 	for (;;) {
-		while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 			if (check_option(action, key) < 0 ||
 			    log_take_option(options, key, argument) < 0)
-				return TOOL_OPTIONS_WRONG;
+				return TOOL_FAILED;
 		}
 		if (key != TOOL_OPTIONS_END || optind >= argc)
 			return key;
-		if (options->path) {
-			tool_complain("one log is read at a time: '%s' or '%s'", options->path,
-			              argv[optind]);
-			return TOOL_OPTIONS_WRONG;
-		}
+		if (options->path)
+			return tool_complain("one log is read at a time: '%s' or '%s'",
+			                     options->path, argv[optind]);
 		options->path = argv[optind++];
 	}
 }
@@ -217,7 +215,7 @@ static int run_action(struct tool_log *log, const struct action *action, int arg
 	int key = read_options(options, action, argc, argv);
 
 	if (key != TOOL_OPTIONS_END)
-		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
+		return key;
 	if (!options->path)
 		return tool_complain("perfsage log %s needs the FILE that a program wrote with "
 		                     "ps_log(3)",
@@ -243,7 +241,7 @@ int tool_log(int argc, char **argv)
 	if (argc < 2 || argv[1][0] == '-') {
 		optind = 1;
 		int key = tool_options_next(&usage, argc, argv, &argument);
-		if (key == TOOL_OPTIONS_HELP)
+		if (key == TOOL_OK)
 			return TOOL_OK;
 		return tool_complain(
 		    "say what to do with the log: show, intervals, cost or convert. See "

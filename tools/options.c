@@ -3,6 +3,7 @@
 #include "tools/options.h"
 
 #include "base/distance.h"
+#include "tools/command.h"
 #include "tools/terminal.h"
 
 #include <ctype.h>
@@ -98,20 +99,17 @@ static int options_complain_unknown_long(const struct tool_usage *usage, const c
 		}
 	}
 	if (tool_is_near(word, shortest))
-		tool_complain("there is no option --%s: did you mean --%s? See --help", word,
-		              nearest);
-	else
-		tool_complain("there is no option --%s: see --help", word);
-	return TOOL_OPTIONS_WRONG;
+		return tool_complain("there is no option --%s: did you mean --%s? See --help", word,
+		                     nearest);
+	return tool_complain("there is no option --%s: see --help", word);
 }
 
 static int options_complain_missing(const struct tool_usage *usage, int key)
 {
 	const struct tool_option *option = options_find_option(usage, key);
 
-	tool_complain("option --%s needs %s: see --help", option ? option->name : "?",
-	              option ? option->argument : "?");
-	return TOOL_OPTIONS_WRONG;
+	return tool_complain("option --%s needs %s: see --help", option ? option->name : "?",
+	                     option ? option->argument : "?");
 }
 
 /* Complains about an option that getopt_long refused. optopt is 0 for an unknown long option, else
@@ -121,14 +119,11 @@ static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 	char word[64];
 	const struct tool_option *option = optopt ? options_find_option(usage, optopt) : NULL;
 
-	if (option || optopt == 'h') {
-		tool_complain("option --%s takes no argument", option ? option->name : "help");
-		return TOOL_OPTIONS_WRONG;
-	}
-	if (optopt) {
-		tool_complain("there is no option -%c: see --help", optopt);
-		return TOOL_OPTIONS_WRONG;
-	}
+	if (option || optopt == 'h')
+		return tool_complain("option --%s takes no argument",
+		                     option ? option->name : "help");
+	if (optopt)
+		return tool_complain("there is no option -%c: see --help", optopt);
 	snprintf(word, sizeof word, "%s", argv[optind - 1] + strspn(argv[optind - 1], "-"));
 	word[strcspn(word, "=")] = '\0';
 	return options_complain_unknown_long(usage, word);
@@ -151,11 +146,9 @@ static const struct tool_option *options_find_foreign(const struct tool_usage *u
 static int options_complain_foreign(const struct tool_option *option)
 {
 	if (option->key > 255)
-		tool_complain("there is no option --%s: %s", option->name, option->help);
-	else
-		tool_complain("there is no option -%c, --%s: %s", option->key, option->name,
-		              option->help);
-	return TOOL_OPTIONS_WRONG;
+		return tool_complain("there is no option --%s: %s", option->name, option->help);
+	return tool_complain("there is no option -%c, --%s: %s", option->key, option->name,
+	                     option->help);
 }
 
 void tool_print_text(const char *lead, size_t column, const char *text, FILE *stream)
@@ -257,7 +250,7 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 		return options_complain_unknown(usage, argv);
 	if (key == 'h') {
 		options_print_usage(usage, stdout);
-		return TOOL_OPTIONS_HELP;
+		return TOOL_OK;
 	}
 	const struct tool_option *foreign = options_find_foreign(usage, key, index);
 	if (foreign)

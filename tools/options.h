@@ -31,15 +31,12 @@ struct tool_usage {
 	const char *examples; /* one line each */
 };
 
-enum {
-	TOOL_OPTIONS_END = -1,   /* optind is the index of the first argument that isn't an
-	                          * option */
-	TOOL_OPTIONS_WRONG = -2, /* a complaint was printed: end with TOOL_FAILED */
-	TOOL_OPTIONS_HELP = -3   /* --help was shown: end with TOOL_OK */
-};
+/* Returned after the last option: optind is the index of the first argument that isn't one. */
+#define TOOL_OPTIONS_END (-2)
 
-/* Returns the key of the next option, and its argument in *argument. Options end at the first
- * argument that isn't one. optind must be 1 at the first call. */
+/* Returns the key of the next option, and its argument in *argument; TOOL_OPTIONS_END; or the
+ * status with which the subcommand must end: TOOL_OK after --help, TOOL_FAILED after a complaint.
+ * Options end at the first argument that isn't one. optind must be 1 at the first call. */
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
 /* Prints lead, then help text from a column on, wrapped to the terminal's width. */

@@ -117,7 +117,7 @@ static int place_parse(struct place_options *options, struct place_run *run, int
 
 	*status = TOOL_FAILED;
 	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 		options->is_json |= key == OPTION_JSON;
 		options->shows_all |= key == OPTION_ALL;
 		if (key == 'o' && tool_file_take_name(&options->output, "--output", argument) < 0)
@@ -126,10 +126,10 @@ static int place_parse(struct place_options *options, struct place_run *run, int
 		    tool_slices_parse_memory(argument, &run->memory_mib) < 0)
 			return 0;
 	}
-	if (key == TOOL_OPTIONS_HELP)
-		*status = TOOL_OK;
-	if (key != TOOL_OPTIONS_END)
+	if (key != TOOL_OPTIONS_END) {
+		*status = key;
 		return 0;
+	}
 	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	if (optind >= argc)
 		return tool_complain("a COMMAND to run is needed. See perfsage place --help"), 0;

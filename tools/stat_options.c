@@ -329,14 +329,14 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 	*options = (struct stat_options){.repetitions = 1, .format = PS_FORMAT_TEXT};
 	*status = TOOL_FAILED;
 	optind = 1;
-	while ((key = tool_options_next(&stat_usage, argc, argv, &argument)) >= 0) {
+	while ((key = tool_options_next(&stat_usage, argc, argv, &argument)) > 0) {
 		if (options_take_option(options, key, argument) < 0)
 			return 1;
 	}
-	if (key == TOOL_OPTIONS_HELP)
-		*status = TOOL_OK;
-	if (key != TOOL_OPTIONS_END)
+	if (key != TOOL_OPTIONS_END) {
+		*status = key;
 		return 1;
+	}
 	options->command = optind < argc ? argv + optind : NULL;
 	options_choose_format(options);
 	const char *conflict = stat_options_find_conflict(options);

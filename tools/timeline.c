@@ -129,14 +129,14 @@ static int timeline_parse(struct timeline_options *options, int argc, char **arg
 
 	*status = TOOL_FAILED;
 	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 		if (timeline_take_option(options, key, argument) < 0)
 			return 0;
 	}
-	if (key == TOOL_OPTIONS_HELP)
-		*status = TOOL_OK;
-	if (key != TOOL_OPTIONS_END)
+	if (key != TOOL_OPTIONS_END) {
+		*status = key;
 		return 0;
+	}
 	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	options->command = optind < argc ? argv + optind : NULL;
 	if (!options->command && !options->pid)

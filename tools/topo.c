@@ -108,10 +108,10 @@ int tool_topo(int argc, char **argv)
 	int key;
 
 	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0)
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0)
 		topo_take_option(&topo, key, argument);
 	if (key != TOOL_OPTIONS_END)
-		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
+		return key;
 	if (optind < argc)
 		return tool_complain(
 		    "'%s' is no option: a file is given with --xml, a description with --synthetic",
