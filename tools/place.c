@@ -108,33 +108,29 @@ static void place_clear(struct place_run *run)
 	ps_topology_destroy(run->topology);
 }
 
-/* Returns 1 to go on; else *status is the exit status. */
-static int place_parse(struct place_options *options, struct place_run *run, int argc, char **argv,
-                       int *status)
+/* Returns TOOL_OPTIONS_END to go on; else the exit status. */
+static int place_parse(struct place_options *options, struct place_run *run, int argc, char **argv)
 {
 	const char *argument;
 	int key;
 
-	*status = TOOL_FAILED;
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 		options->is_json |= key == OPTION_JSON;
 		options->shows_all |= key == OPTION_ALL;
 		if (key == 'o' && tool_file_take_name(&options->output, "--output", argument) < 0)
-			return 0;
+			return TOOL_FAILED;
 		if (key == OPTION_MEMORY &&
 		    tool_slices_parse_memory(argument, &run->memory_mib) < 0)
-			return 0;
+			return TOOL_FAILED;
 	}
-	if (key != TOOL_OPTIONS_END) {
-		*status = key;
-		return 0;
-	}
+	if (key != TOOL_OPTIONS_END)
+		return key;
 	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	if (optind >= argc)
-		return tool_complain("a COMMAND to run is needed. See perfsage place --help"), 0;
+		return tool_complain("a COMMAND to run is needed. See perfsage place --help");
 	run->command = &argv[optind];
-	return 1;
+	return TOOL_OPTIONS_END;
 }
 
 /* Returns the exit status. */
@@ -157,9 +153,9 @@ int tool_place(int argc, char **argv)
 {
 	struct place_options options = {.output = NULL};
 	struct place_run run = {.memory_mib = TOOL_SLICES_MEMORY_MIB};
-	int status;
+	int status = place_parse(&options, &run, argc, argv);
 
-	if (place_parse(&options, &run, argc, argv, &status)) {
+	if (status == TOOL_OPTIONS_END) {
 		tool_advise_itself();
 		status = place_watch(&run, &options);
 	}

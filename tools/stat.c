@@ -362,9 +362,9 @@ destroy_watcher:
 int tool_stat(int argc, char **argv)
 {
 	struct session session = {.has_aggregate = false};
-	int status;
+	int status = stat_options_parse(&session.options, argc, argv);
 
-	if (stat_options_parse(&session.options, argc, argv, &status) != 0)
+	if (status != TOOL_OPTIONS_END)
 		goto clear_options;
 	/* With --regions the processes open the events themselves. */
 	if (!session.options.shows_regions)

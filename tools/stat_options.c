@@ -321,28 +321,23 @@ static void options_choose_format(struct stat_options *options)
 		options->format = PS_FORMAT_CSV;
 }
 
-int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status)
+int stat_options_parse(struct stat_options *options, int argc, char **argv)
 {
 	const char *argument = NULL;
 	int key;
 
 	*options = (struct stat_options){.repetitions = 1, .format = PS_FORMAT_TEXT};
-	*status = TOOL_FAILED;
 	optind = 1;
 	while ((key = tool_options_next(&stat_usage, argc, argv, &argument)) > 0) {
 		if (options_take_option(options, key, argument) < 0)
-			return 1;
+			return TOOL_FAILED;
 	}
-	if (key != TOOL_OPTIONS_END) {
-		*status = key;
-		return 1;
-	}
+	if (key != TOOL_OPTIONS_END)
+		return key;
 	options->command = optind < argc ? argv + optind : NULL;
 	options_choose_format(options);
 	const char *conflict = stat_options_find_conflict(options);
-	if (conflict)
-		tool_complain("%s", conflict);
-	return conflict != NULL;
+	return conflict ? tool_complain("%s", conflict) : TOOL_OPTIONS_END;
 }
 
 void stat_options_clear(struct stat_options *options)

@@ -79,8 +79,8 @@ struct stat_options {
 	char **command; /* NULL-terminated; NULL: none */
 };
 
-/* Returns 0; or 1, after a complaint or --help, with the exit status in *status. */
-int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status);
+/* Returns TOOL_OPTIONS_END; after a complaint or --help the exit status. */
+int stat_options_parse(struct stat_options *options, int argc, char **argv);
 void stat_options_clear(struct stat_options *options);
 
 /* stat_conflicts.c: returns what is wrong with the combination of options; NULL if nothing is. */

@@ -121,34 +121,30 @@ static int complain_same(const struct timeline_options *options)
 	    options->trace);
 }
 
-/* Returns 1 to go on; else *status is the exit status. */
-static int timeline_parse(struct timeline_options *options, int argc, char **argv, int *status)
+/* Returns TOOL_OPTIONS_END to go on; else the exit status. */
+static int timeline_parse(struct timeline_options *options, int argc, char **argv)
 {
 	const char *argument;
 	int key;
 
-	*status = TOOL_FAILED;
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) > 0) {
 		if (timeline_take_option(options, key, argument) < 0)
-			return 0;
+			return TOOL_FAILED;
 	}
-	if (key != TOOL_OPTIONS_END) {
-		*status = key;
-		return 0;
-	}
+	if (key != TOOL_OPTIONS_END)
+		return key;
 	options->is_json |= tool_file_has_suffix(options->output, ".json");
 	options->command = optind < argc ? argv + optind : NULL;
 	if (!options->command && !options->pid)
-		return tool_complain("there is no command and no -p PID: see --help"), 0;
+		return tool_complain("there is no command and no -p PID: see --help");
 	if (options->command && options->pid)
 		return tool_complain("-p observes a process that runs: it takes no command, and "
 		                     "'%s' is one",
-		                     *options->command),
-		       0;
+		                     *options->command);
 	if (options->output && options->trace && strcmp(options->output, options->trace) == 0)
-		return complain_same(options), 0;
-	return 1;
+		return complain_same(options);
+	return TOOL_OPTIONS_END;
 }
 
 /* Writes the text when there is enough of it, because all text together may not fit into memory. */
@@ -293,9 +289,9 @@ int tool_timeline(int argc, char **argv)
 {
 	struct timeline timeline = {
 	    .options = {.rows = 10, .ring_kib = 512, .memory_mib = TOOL_SLICES_MEMORY_MIB}};
-	int status;
+	int status = timeline_parse(&timeline.options, argc, argv);
 
-	if (timeline_parse(&timeline.options, argc, argv, &status)) {
+	if (status == TOOL_OPTIONS_END) {
 		status = TOOL_FAILED;
 		tool_advise_itself();
 		if (tool_slices_create(&timeline.slices, timeline.options.events.count) == PS_OK)

@@ -32,7 +32,7 @@ static void teardown(void)
 
 static void parse(const char *command)
 {
-	int argc = 0, status;
+	int argc = 0;
 	char *rest = NULL;
 
 	snprintf(line, sizeof line, "%s", command);
@@ -41,7 +41,7 @@ static void parse(const char *command)
 		words[argc++] = word;
 	}
 	words[argc] = NULL;
-	ck_assert_msg(stat_options_parse(&options, argc, words, &status) == 0, "%s", command);
+	ck_assert_int_eq(stat_options_parse(&options, argc, words), TOOL_OPTIONS_END);
 	ck_assert_int_eq(stat_metrics_resolve(&options), 0);
 }
 
