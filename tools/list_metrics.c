@@ -143,10 +143,7 @@ static void metrics_show_group(const struct ps__metric_group *group, bool is_fir
 	ps__buffer_add(out, "%s: ", screen->has_colour ? "\033[0m" : "");
 	ps__buffer_add(&line, "%s%s%s%s", group ? group->description : "", path ? " (" : "",
 	               path ? path : "", path ? ")" : "");
-	tool_paragraph(out, ps__buffer_text(&line), tool_columns(name, strlen(name)) + 2,
-	               screen->width);
-	out->failed |= line.failed;
-	ps__buffer_clear(&line);
+	tool_paragraph_of(out, &line, tool_columns(name, strlen(name)) + 2, screen->width);
 }
 
 /* Adds a unit and fills its column. Units come from files that anybody may have written, so they

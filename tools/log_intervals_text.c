@@ -234,17 +234,14 @@ static void put_left_out(struct interval_output *output)
 
 	if (output->left_out) {
 		add_components(output, &line);
-		tool_paragraph(&output->text, ps__buffer_text(&line), 0, output->screen.width);
-		ps__buffer_restart(&line);
+		tool_paragraph_of(&output->text, &line, 0, output->screen.width);
 	}
 	if (groups) {
 		ps__buffer_add(&line, "and %zu more value%s of ", groups, groups == 1 ? "" : "s");
 		tool_put(&line, output->log->options.group);
 		ps__buffer_add(&line, ": --rows shows more, --csv and --json all");
-		tool_paragraph(&output->text, ps__buffer_text(&line), 0, output->screen.width);
+		tool_paragraph_of(&output->text, &line, 0, output->screen.width);
 	}
-	output->text.failed |= line.failed;
-	ps__buffer_clear(&line);
 }
 
 int log_intervals_begin_text(struct interval_output *output)

@@ -163,8 +163,7 @@ void tool_print_text(const char *lead, size_t column, const char *text, FILE *st
 	if (is_below)
 		ps__buffer_add(&out, "%s\n", lead);
 	ps__buffer_add(&out, "%-*s", (int)column, is_below ? "" : lead);
-	tool_paragraph(&out, ps__buffer_text(&line), column, width ? width : USUAL_WIDTH);
-	ps__buffer_clear(&line);
+	tool_paragraph_of(&out, &line, column, width ? width : USUAL_WIDTH);
 	tool_write(&out, stream);
 }
 

@@ -17,12 +17,6 @@
 /* Tasks with less than this fraction of the shared time aren't named. */
 #define LEAST_PART 100
 
-static void sentence_say(struct ps__buffer *sentence, size_t width, struct ps__buffer *out)
-{
-	tool_paragraph(out, ps__buffer_text(sentence), 0, width);
-	ps__buffer_restart(sentence);
-}
-
 /* Adds the separator before an item of a list: "a", "a and b", "a, b and 3 others". */
 static void say_before(size_t index, size_t shown, size_t count, const char *last,
                        struct ps__buffer *out)
@@ -209,7 +203,7 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 		if (run->sums.findings[shown].ns < least_ns)
 			break;
 		say_finding(run, &run->sums.findings[shown], &sentence);
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	}
 	for (size_t i = shown; i < count; i++)
 		rest_ns += run->sums.findings[i].ns;
@@ -227,8 +221,7 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 		               "%s\"Idle\": no task of this program ran or waited for "
 		               "its turn there. Other programs are not seen.",
 		               rest_ns ? " " : "");
-	sentence_say(&sentence, width, out);
-	ps__buffer_clear(&sentence);
+	tool_paragraph_of(out, &sentence, 0, width);
 }
 
 static void show_leaves(const struct place_run *run, size_t width, struct ps__buffer *out)
@@ -259,8 +252,7 @@ static void show_leaves(const struct place_run *run, size_t width, struct ps__bu
 		               tid_of(run, (size_t)(most - run->sums.tasks)),
 		               (unsigned long long)most->leaves);
 	ps__buffer_add(&sentence, ".");
-	sentence_say(&sentence, width, out);
-	ps__buffer_clear(&sentence);
+	tool_paragraph_of(out, &sentence, 0, width);
 }
 
 /* Shows errors in the variables, and how the intended places were used. */
@@ -275,14 +267,14 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 			continue;
 		tool_put(&sentence, intent->variables[i].error);
 		ps__buffer_add(&sentence, ".");
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	}
 	if (intent->places.refused.count) {
 		ps__buffer_add(&sentence,
 		               "%s names CPUs that the program may not use: ", intent->places_of);
 		tool_cpus_show(&intent->places.refused, &sentence);
 		ps__buffer_add(&sentence, ".");
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	}
 	for (size_t i = 0; i < run->sums.task_count; i++) {
 		known_masks += place_mask_of(run, i) != NULL;
@@ -301,7 +293,7 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 		ps__buffer_add(&sentence, "%zu of %zu tasks were seen bound to a place of %s.",
 		               bound, run->sums.task_count, intent->places_of);
 	if (sentence.length)
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	ps__buffer_clear(&sentence);
 }
 
@@ -339,7 +331,7 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 			ps__buffer_add(&sentence,
 			               " A larger --memory keeps more, 32 bytes for each "
 			               "record.");
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	}
 	tool_cpus_clear(&cpus);
 	ps__buffer_clear(&sentence);
@@ -351,10 +343,10 @@ static void show_left(const struct place_run *run, size_t width, struct ps__buff
 
 	tool_slices_say_left(run->slices, &sentence);
 	if (sentence.length)
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	tool_slices_say_hidden(run->slices, &sentence);
 	if (sentence.length)
-		sentence_say(&sentence, width, out);
+		tool_paragraph_of(out, &sentence, 0, width);
 	ps__buffer_clear(&sentence);
 }
 

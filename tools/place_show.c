@@ -76,10 +76,9 @@ static void show_intent(const struct place_run *run, size_t width, struct ps__bu
 		tool_cpus_show(&intent->cpuset, &line);
 	}
 	ps__buffer_add(out, "intended  ");
-	tool_paragraph(out, ps__buffer_text(&line), INTENT_INDENT, width);
+	tool_paragraph_of(out, &line, INTENT_INDENT, width);
 	for (size_t i = 0; i < intent->variable_count; i++) {
 		const struct place_variable *variable = &intent->variables[i];
-		ps__buffer_restart(&line);
 		ps__buffer_add(&line, "%s=%s", variable->name, variable->value);
 		if (intent->places_of && strcmp(intent->places_of, variable->name) == 0) {
 			ps__buffer_add(&line, ": %zu place%s ", intent->places.count,
@@ -87,9 +86,8 @@ static void show_intent(const struct place_run *run, size_t width, struct ps__bu
 			tool_places_show(&intent->places, 56, &line);
 		}
 		ps__buffer_add(out, "%*s", INTENT_INDENT, "");
-		tool_paragraph(out, ps__buffer_text(&line), INTENT_INDENT, width);
+		tool_paragraph_of(out, &line, INTENT_INDENT, width);
 	}
-	ps__buffer_clear(&line);
 }
 
 /* True if both tasks run under the same mask, or each is bound to one hardware thread. */
@@ -296,7 +294,7 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 	               tool_slices_are_all(run->slices) ? "" : "at least ", run->sums.task_count,
 	               run->sums.task_count == 1 ? "" : "s");
 	ps__number_add_duration(&line, place_elapsed_s(run));
-	tool_paragraph(out, ps__buffer_text(&line), 0, width);
+	tool_paragraph_of(out, &line, 0, width);
 	ps__buffer_add(out, "\n");
 	show_intent(run, width, out);
 	ps__buffer_add(out, "\n");
@@ -306,5 +304,4 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 		               width);
 	ps__buffer_add(out, "\n");
 	place_findings_show(run, width, out);
-	ps__buffer_clear(&line);
 }

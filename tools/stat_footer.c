@@ -181,10 +181,8 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 void stat_add_heading(struct ps__buffer *line, const struct stat_output *output,
                       struct ps__buffer *out)
 {
-	tool_paragraph(out, ps__buffer_text(line), 0, output->screen.width);
+	tool_paragraph_of(out, line, 0, output->screen.width);
 	ps__buffer_add(out, "\n");
-	out->failed |= line->failed;
-	ps__buffer_clear(line);
 }
 
 static void footer_show_elapsed(const struct stat_quality *quality, const struct stat_facts *facts,

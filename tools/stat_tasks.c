@@ -138,8 +138,7 @@ int stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 		               matrix->count - shown == 1 ? "" : "s");
 		tool_put(&line, ps_eventset_event_name(matrix->model, 0));
 		ps__buffer_add(&line, ": --each shows all, --csv and --json have them");
-		tool_paragraph(&out, ps__buffer_text(&line), 0, output->screen.width);
-		out.failed |= line.failed;
+		tool_paragraph_of(&out, &line, 0, output->screen.width);
 	}
 	ps__buffer_add(&out, "\n");
 	if (tasks_has_others(matrix)) {
@@ -152,7 +151,6 @@ int stat_matrix_show(const struct stat_output *output, struct matrix *matrix)
 		                     "(Linux from 5.13 on does only with a fix of December 2025)",
 		               PS__KNOWN_INDENT, output->screen.width);
 	}
-	ps__buffer_clear(&line);
 	return tool_write(&out, output->stream);
 }
 

@@ -194,6 +194,13 @@ void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, siz
 	ps__wrap_add(out, text, &wrap);
 }
 
+void tool_paragraph_of(struct ps__buffer *out, struct ps__buffer *text, size_t indent, size_t width)
+{
+	tool_paragraph(out, ps__buffer_text(text), indent, width);
+	out->failed |= text->failed;
+	ps__buffer_clear(text);
+}
+
 /* Adds the remark after a command, wrapped as prose. */
 static void terminal_add_remark(struct ps__buffer *out, const char *remark, size_t indent,
                                 size_t width)

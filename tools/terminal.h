@@ -40,6 +40,9 @@ void tool_complain_lines(const char *lines);
  * too little room, the text begins on a new line, further left.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
+/* Adds the text of a buffer, and clears the buffer. */
+void tool_paragraph_of(struct ps__buffer *out, struct ps__buffer *text, size_t indent,
+                       size_t width);
 
 /*
  * Adds shell commands that a user may copy, from column `indent` on, or further left if they don't

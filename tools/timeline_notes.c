@@ -6,13 +6,13 @@
 
 #include <inttypes.h>
 
-/* Adds a sentence as a paragraph of its own. */
+/* Adds a sentence, if there is one, as a paragraph of its own. */
 static void notes_add(struct timeline *timeline, struct ps__buffer *text)
 {
+	if (!text->length)
+		return;
 	ps__buffer_add(&timeline->text, "\n");
-	tool_paragraph(&timeline->text, ps__buffer_text(text), 0, timeline->screen.width);
-	timeline->text.failed |= text->failed;
-	ps__buffer_restart(text);
+	tool_paragraph_of(&timeline->text, text, 0, timeline->screen.width);
 }
 
 /* Adds why counts are lower bounds. */
@@ -114,20 +114,16 @@ void timeline_notes_add(struct timeline *timeline)
 	struct ps__buffer text = {0};
 
 	tool_slices_say_holes(timeline->slices, timeline->losses.records, &text);
-	if (text.length)
-		notes_add(timeline, &text);
+	notes_add(timeline, &text);
 	for (size_t i = 0; i < LOSSES; i++) {
 		say_losses[i](&timeline->losses, &text);
-		if (text.length)
-			notes_add(timeline, &text);
+		notes_add(timeline, &text);
 	}
 	if (timeline->command_pid)
 		tool_slices_say_left(timeline->slices, &text);
-	if (text.length)
-		notes_add(timeline, &text);
+	notes_add(timeline, &text);
 	tool_slices_say_hidden(timeline->slices, &text);
-	if (text.length)
-		notes_add(timeline, &text);
+	notes_add(timeline, &text);
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		if (!timeline->events[i].is_of_user_only)
 			continue;

@@ -131,9 +131,7 @@ static void timeline_text_add_other_cpus(struct timeline *timeline,
 	ps__buffer_add(&line, " to ");
 	ps__number_add_time(&line, (double)cpus[shown]->on_ns);
 	ps__buffer_add(&line, ": --rows shows more, --json all");
-	tool_paragraph(&timeline->text, ps__buffer_text(&line), 0, timeline->screen.width);
-	timeline->text.failed |= line.failed;
-	ps__buffer_clear(&line);
+	tool_paragraph_of(&timeline->text, &line, 0, timeline->screen.width);
 }
 
 /* Returns the number of CPUs to show: LEAST_CPUS or --rows, whichever is larger. */
