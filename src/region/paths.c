@@ -47,12 +47,19 @@ struct ps_path *ps__paths_get_path(struct ps_paths *paths, struct ps_path *paren
 	return path ? path : paths_add_path(paths, parent, region, rate);
 }
 
-struct ps__part *ps__paths_get_part(struct ps_path *path, const struct ps_thread *thread)
+static struct ps__part *paths_find_part(struct ps_path *path, const struct ps_thread *thread)
 {
 	struct ps__part *part = path->parts;
 
 	while (part && part->thread != thread)
 		part = part->next;
+	return part;
+}
+
+struct ps__part *ps__paths_get_part(struct ps_path *path, const struct ps_thread *thread)
+{
+	struct ps__part *part = paths_find_part(path, thread);
+
 	if (part)
 		return part;
 	part = ps__os_calloc(1, sizeof *part + path->paths->events * sizeof *part->values);
@@ -190,15 +197,6 @@ static int paths_make_room(struct ps_paths *paths, const struct ps__member *memb
 			return -1;
 	}
 	return 0;
-}
-
-static struct ps__part *paths_find_part(struct ps_path *path, const struct ps_thread *thread)
-{
-	struct ps__part *part = path->parts;
-
-	while (part && part->thread != thread)
-		part = part->next;
-	return part;
 }
 
 static void paths_load_visits(const struct ps__node *node, struct ps_path *to)
