@@ -22,7 +22,7 @@
 #define SUFFIX ".metrics"
 /* A larger file is refused: it is no file of metrics. */
 #define MOST_BYTES      ((size_t)1 << 20)
-#define USUAL_BYTES     ((size_t)1 << 14)
+#define STEP_BYTES      ((size_t)1 << 14)
 #define LONGEST_WAIT_MS 10000 /* for the next bytes of a pipe */
 
 static int load_fail(const char *path, int error)
@@ -84,55 +84,36 @@ static int load_wait(int fd)
 	return ready > 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Fills text up to the end of the file or to size_bytes. Returns the length, or -errno. */
-static ssize_t load_fill(int fd, char *text, size_t size_bytes)
+/* Reads a file that is open. Returns the length, or -errno. A 0 follows the text. */
+static ssize_t load_read_on(int fd, char **text)
 {
-	size_t length = 0;
+	size_t length = 0, room = 0;
 
-	while (length < size_bytes) {
-		ssize_t got = ps__os_read_retried(fd, text + length, size_bytes - length);
+	while (length <= MOST_BYTES) {
+		if (!PS__VECTOR_RESERVE(text, length, length + STEP_BYTES, &room))
+			return -ENOMEM;
+		ssize_t got = ps__os_read_retried(fd, *text + length, STEP_BYTES - 1);
 		int error = got < 0 ? errno : 0;
 		if (error == EAGAIN && (error = load_wait(fd)) == 0)
 			continue;
 		if (error)
 			return -error;
 		if (got == 0)
-			break;
+			return (ssize_t)length;
 		length += (size_t)got;
 	}
-	return (ssize_t)length;
-}
-
-/* Reads a file that is open. The caller frees *text, also after a failure. A pipe can be read only
- * once: so if the usual room is too small, reads the rest into a larger copy. */
-static ssize_t load_read_on(int fd, char **text)
-{
-	char *usual = *text;
-	ssize_t length = load_fill(fd, usual, USUAL_BYTES);
-
-	if (length < (ssize_t)USUAL_BYTES)
-		return length;
-	*text = ps__os_calloc(MOST_BYTES + 1, 1);
-	if (*text)
-		memcpy(*text, usual, USUAL_BYTES);
-	ps__os_free(usual);
-	if (!*text)
-		return -ENOMEM;
-	length = load_fill(fd, *text + USUAL_BYTES, MOST_BYTES + 1 - USUAL_BYTES);
-	if (length < 0)
-		return length;
-	return length == (ssize_t)(MOST_BYTES + 1 - USUAL_BYTES) ? -EFBIG
-	                                                         : length + (ssize_t)USUAL_BYTES;
+	return -EFBIG;
 }
 
 /* Reads a file. Returns the length, or -errno. The caller frees *text, also after a failure. */
 static ssize_t load_read_text(const char *path, char **text)
 {
-	*text = ps__os_calloc(USUAL_BYTES, 1);
 	/* O_NONBLOCK: a named pipe without a writer is then empty, and open doesn't wait. */
-	int fd = *text ? ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	*text = NULL;
 	if (fd < 0)
-		return *text ? -errno : -ENOMEM;
+		return -errno;
 	ssize_t length = load_read_on(fd, text);
 	ps__os.close(fd);
 	while (length > 0 && isspace((unsigned char)(*text)[length - 1]))
