@@ -133,6 +133,12 @@ struct ps__backend_ops {
 	            struct ps__target target);
 	int (*start)(struct ps__backend *backend);
 	/*
+	 * Called after a start, for each instance, with its totals of the last read: later reads go
+	 * on from there. What groups counted before the start, and no read could give, is dropped.
+	 * PS_OK, or a code with a detail. The entry is NULL if off.has_unread is never set.
+	 */
+	int (*begin_run)(struct ps__backend *backend, size_t instance, const uint64_t *totals);
+	/*
 	 * Reads the running totals of an instance: for each group enabled and running nanoseconds,
 	 * then a value for each event. The backend may write to the word before them and to the
 	 * word after them. If a group can't be read (its counter is in the error state), its
@@ -205,6 +211,12 @@ struct ps__backend {
 	bool has_gaps;
 	/* The events count since they were opened; the first start enables nothing */
 	bool counts_when_open;
+	/* Noted by read, of groups whose counter was in the error state */
+	struct {
+		/* They may have counts that could not be read: the next start must be followed by
+		 * begin_run, which clears this */
+		bool has_unread;
+	} off;
 	/* The thread whose end made open fail; 0: none. PS__LOST_LEADER: a group's leader ended
 	 * with another thread, because Linux had exchanged the events of the two threads */
 	pid_t ended_tid;

@@ -279,6 +279,7 @@ static void perf_close(struct ps__backend *backend, bool abandon)
 
 static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .start = perf_start,
+                                                .begin_run = ps__perf_begin_run,
                                                 .read = perf_read,
                                                 .read_direct = ps__perf_read_direct,
                                                 .peek = ps__perf_peek,
@@ -293,6 +294,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
 
 static const struct ps__backend_ops perf_user_ops = {.open = perf_open,
                                                      .start = perf_start,
+                                                     .begin_run = ps__perf_begin_run,
                                                      .read = perf_read,
                                                      .read_direct = ps__perf_user_read_direct,
                                                      .peek = ps__perf_peek,

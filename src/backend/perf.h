@@ -65,6 +65,7 @@ struct ps__group {
 	 * the witness of ps__perf_member_count */
 	uint32_t extras;
 	bool is_user_read; /* read in user space while it is on the hardware: perf_user.c */
+	bool is_off;       /* a read found it in the error state, since the last start */
 	enum ps__event_class klass;
 	uint32_t type; /* PMU type of the leader */
 	uint64_t carry_enabled;
@@ -215,8 +216,9 @@ int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group);
 #define PS__PROCESS_TURNS 3
 #define PS__TURN_MS       1
 
-/* perf_read.c: reads the same totals, group by group. */
+/* perf_read.c: reads the same totals, group by group. The second is for the vtable. */
 int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals);
+int ps__perf_begin_run(struct ps__backend *backend, size_t instance, const uint64_t *totals);
 
 /* Opens all instances and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_instances(struct ps__perf *perf);

@@ -224,7 +224,7 @@ int ps__perf_plan(struct ps__perf *perf)
  * the group is never on the hardware. So groups count while they are planned. What they counted is
  * where their totals begin.
  */
-static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
+static int stop_planning(struct ps__perf *perf, struct ps__group *group)
 {
 	int fd = group->members[0].fd;
 
@@ -235,9 +235,13 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s",
 		                perf->events[group->members[0].event].name, strerror(errno));
-	/* A group in the error state gives no bytes. Reads report this after the start. */
-	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
-		memset(perf->buffer, 0, perf->buffer_bytes);
+	if ((size_t)length >= (3 + group->count) * sizeof *perf->buffer)
+		return PS_OK;
+	/* A group in the error state gives no bytes. Reads report this after the start, which drops
+	 * what the group counted. */
+	memset(perf->buffer, 0, perf->buffer_bytes);
+	group->is_off = true;
+	perf->base.off.has_unread = true;
 	return PS_OK;
 }
 

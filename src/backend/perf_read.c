@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads an instance group by group. Puts the totals together if a group is in the error state, or
- * the group's CPU was offline. */
+ * the group's CPU was offline. Drops at the next start what could not be read in that state. */
 #include "backend/perf.h"
 #include "backend/perf_user.h"
 #include "base/error.h"
@@ -24,6 +24,8 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	if (group->is_user_read)
 		ps__perf_user_read_last(group, values);
 	ps__signals_hold(&held);
+	group->is_off = true;
+	perf->base.off.has_unread = true;
 	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
 	uint64_t run_ns = until_ns - perf->started_ns;
 	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
@@ -177,5 +179,63 @@ int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *total
 		              : read_cheapest(perf, group, totals + 2 * index, values);
 		result = ps__result_join(result, one);
 	}
+	return result;
+}
+
+/* Lets a group's totals go on from these, whatever the kernel counted in between. In user space its
+ * counts could be read. Signals are held: the fields belong together. */
+static void go_on_from(const struct ps__perf *perf, struct ps__group *group, const uint64_t *times,
+                       const uint64_t *values)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	for (size_t place = 0; place < group->count && !group->is_user_read; place++) {
+		struct ps__member *member = &group->members[place];
+		member->carry = values[member->event] - perf->buffer[3 + place];
+	}
+	group->carry_enabled = times[0] - perf->buffer[1];
+	group->carry_running = times[1] - perf->buffer[2];
+	group->is_off = false;
+	ps__signals_release(&held);
+}
+
+/* Begins a run of one group, after its start. A group that was in the error state is readable now,
+ * unless it is in this state again. */
+static int begin_group(struct ps__perf *perf, struct ps__group *group, const uint64_t *times,
+                       const uint64_t *values)
+{
+	int fd = group->members[0].fd;
+
+	if (!group->is_off || fd < 0)
+		return PS_OK;
+	ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
+	if (length < 0)
+		return ps__perf_fail_read(perf, group);
+	bool is_whole = is_group(perf, group, (size_t)length);
+	if (!is_whole && !ps__os_is_event(fd))
+		return ps__perf_fail_lost(perf);
+	if (is_whole)
+		go_on_from(perf, group, times, values);
+	perf->base.off.has_unread |= group->is_off;
+	return PS_OK;
+}
+
+int ps__perf_begin_run(struct ps__backend *backend, size_t instance, const uint64_t *totals)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+	const uint64_t *values = totals + 2 * backend->groups;
+	int result = ps__perf_is_lost(perf) ? ps__perf_fail_lost(perf) : PS_OK;
+
+	if (instance == 0)
+		backend->off.has_unread = false;
+	for (size_t index = 0; index < backend->groups; index++) {
+		struct ps__group *group = &perf->instances[instance].groups[index];
+		bool is_chain = group->next != NULL;
+		for (; group && result == PS_OK; group = group->next)
+			result = is_chain ? begin_group(perf, group, group->own, group->own + 2)
+			                  : begin_group(perf, group, totals + 2 * index, values);
+	}
+	backend->off.has_unread |= result != PS_OK;
 	return result;
 }

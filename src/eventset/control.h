@@ -15,6 +15,17 @@ static inline bool ps__set_is_started(const struct ps_eventset *set)
 /* start.c: sets the state to running, and starts the method at attribution.last_cpu. The caller
  * then enables the counters. */
 void ps__set_begin_running(struct ps_eventset *set);
+/* start.c: enables the counters, after a read found some in the error state. Counts from before,
+ * which no read could give, are dropped. */
+int ps__set_enable_unread(struct ps_eventset *set) __attribute__((cold, noinline));
+/* Enables the counters. Code after this is counted, so nothing is asked then. */
+static inline int ps__set_enable(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+
+	return __builtin_expect(backend->off.has_unread, 0) ? ps__set_enable_unread(set)
+	                                                    : backend->ops->start(backend);
+}
 /* Fetches counts that ps_stop or ps_pause could not fetch. */
 int ps__set_fetch_rest(struct ps_eventset *set);
 /* reading.c: stops the counters, and fetches their final counts. Sets write->slot to the slot where

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
+#include "eventset/control.h"
 #include "eventset/eventset.h"
 #include "eventset/waiting.h"
 
@@ -239,7 +240,7 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 	if (result != PS_OK)
 		return result;
 	ps__set_skip_visits(set);
-	result = set->counters.backend->ops->start(set->counters.backend);
+	result = ps__set_enable(set);
 	if (result != PS_OK)
 		return result;
 	result = cost_measure(set, reading_ns);

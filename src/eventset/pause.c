@@ -101,7 +101,7 @@ static int pause_end(struct ps_eventset *set)
 	set->is_starting = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__set_begin_running(set);
-	result = set->counters.backend->ops->start(set->counters.backend);
+	result = ps__set_enable(set);
 	if (__builtin_expect(result == PS_OK, 1))
 		set->is_paused = false;
 	else

@@ -108,6 +108,29 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
+/* Tells the backend, after a start, with which totals the run begins. */
+static int begin_run(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = PS_OK;
+
+	for (size_t instance = 0; result == PS_OK && instance < backend->instances; instance++)
+		result = backend->ops->begin_run(backend, instance, ps__set_totals(set, instance));
+	return result;
+}
+
+int ps__set_enable_unread(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = backend->ops->start(backend);
+
+	if (result == PS_OK)
+		result = begin_run(set);
+	if (result != PS_OK)
+		backend->ops->stop(backend);
+	return result;
+}
+
 /* Starts counters that have counted since they were opened. Drops what they counted until now. */
 static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
                                                         enum ps__set_state before)
@@ -117,7 +140,9 @@ static __attribute__((cold, noinline)) int start_opened(struct ps_eventset *set,
 
 	if (result == PS_OK)
 		result = ps__set_fetch(set, &slot);
-	if (result == PS_OK || result == PS_PARTIAL) {
+	if (!ps__set_is_failure(result))
+		result = begin_run(set);
+	if (result == PS_OK) {
 		ps__set_clear_counts(set);
 		return set->attribution.misses_threads ? tell_missed(set) : PS_OK;
 	}
@@ -146,7 +171,7 @@ static inline __attribute__((always_inline)) int start_prepared(struct ps_events
 	}
 	if (__builtin_expect(set->counters.backend->counts_when_open, 0))
 		return start_opened(set, before);
-	result = set->counters.backend->ops->start(set->counters.backend);
+	result = ps__set_enable(set);
 	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
 		return __builtin_expect(set->attribution.misses_threads, 0) ? tell_missed(set)
 		                                                            : PS_OK;

@@ -34,6 +34,7 @@ unit_tests = \
 	tests/unit/test_destination \
 	tests/unit/test_distance \
 	tests/unit/test_earlier \
+	tests/unit/test_error_restart \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_names \
@@ -268,6 +269,7 @@ tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += \
 	tests/unit/test_bpf.h \
 	tests/unit/test_diagnose.h \
+	tests/unit/test_error_state.h \
 	tests/unit/test_event.h \
 	tests/unit/test_heat.h \
 	tests/unit/test_hybrid.h \

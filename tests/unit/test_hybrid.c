@@ -243,6 +243,28 @@ START_TEST(a_kind_in_the_error_state_takes_nothing_from_the_sum)
 }
 END_TEST
 
+START_TEST(what_a_kind_counted_and_no_read_gave_is_not_of_the_next_run)
+{
+	struct ps_eventset *set = scene_started("instructions", NULL);
+
+	work(0, 1000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	work(0, 50);
+	fake_set_error_state(CORE(INSTRUCTIONS), true);
+	ck_assert_int_eq(ps_stop(set, scene.root, NULL, NULL), PS_PARTIAL);
+	fake_set_error_state(CORE(INSTRUCTIONS), false);
+	check_ok(ps_start(set));
+	work(0, 7);
+	work(2, 3);
+	check_ok(ps_stop(set, scene.root, &(uint64_t){0}, NULL));
+	ck_assert_uint_eq(scene_total("instructions").raw, 10);
+	ck_assert_uint_eq(scene_total("instructions").running_ns, 2000000);
+	ck_assert_uint_eq(scene_total("instructions").enabled_ns, 2000000);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(stored_counts_are_shown_wherever_they_come_from)
 {
 	struct ps_eventset *set = scene_set(ATOM_EVENT, NULL);
@@ -387,6 +409,7 @@ int main(void)
 	tcase_add_test(unsplit, without_a_split_the_kinds_add_up);
 	tcase_add_test(unsplit, what_was_counted_elsewhere_is_not_hidden);
 	tcase_add_test(unsplit, a_kind_in_the_error_state_takes_nothing_from_the_sum);
+	tcase_add_test(unsplit, what_a_kind_counted_and_no_read_gave_is_not_of_the_next_run);
 	tcase_add_loop_test(unsplit, a_refused_pause_leaves_all_kinds_as_they_were, 0, 4);
 	tcase_add_test(unsplit, a_refused_second_pause_resumes_nothing);
 	suite_add_tcase(suite, split);

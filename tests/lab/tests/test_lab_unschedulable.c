@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNTERS 6
 #define PINNED   8
@@ -154,6 +155,40 @@ START_TEST(a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_repor
 }
 END_TEST
 
+/* _i: read by read(2); otherwise in user space, where all that it counted can be read. */
+START_TEST(what_a_pinned_counter_counted_unread_is_not_of_the_next_run)
+{
+	struct ps_topology *topology = lab_topology();
+	struct ps_component *root = ps_topology_root(topology);
+	struct ps_eventset *all, *set = lab_set("r8:uD", NULL);
+	struct ps_thread *thread = NULL;
+	long long known = (long long)lab_iterations() * 2;
+	uint64_t before = 0, after = 0;
+	struct ps_value value;
+	int code;
+
+	lab_pin(1);
+	if (_i)
+		lab_ok(ps_eventset_attach_tid(set, gettid()));
+	lab_ok(ps_start(set));
+	lab_loop(lab_iterations());
+	lab_ok(ps_read(set, root, &before, &thread));
+	lab_loop(lab_iterations());
+	all = take_all_counters(1);
+	code = ps_stop(set, root, &before, &thread);
+	ck_assert_msg(code == PS_PARTIAL, "%s: %s", ps_strerror(code), ps_error_detail());
+	ps_eventset_destroy(all);
+	lab_ok(ps_start(set));
+	lab_ok(ps_stop(set, root, &after, &thread));
+	value = lab_reading(thread, "r8:uD", after);
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	ck_assert_int_lt(value.value, known / 2);
+	ck_assert_uint_eq(value.enabled_ns, value.running_ns);
+	ps_eventset_destroy(set);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lab: events that can't be scheduled");
@@ -167,6 +202,8 @@ int main(void)
 	               pinned_counters_beyond_the_hardware_are_reported_and_the_others_count);
 	tcase_add_test(counters,
 	               a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_reported);
+	tcase_add_loop_test(counters, what_a_pinned_counter_counted_unread_is_not_of_the_next_run,
+	                    0, 2);
 	suite_add_tcase(suite, counters);
 	return lab_run(suite);
 }
