@@ -22,7 +22,7 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	struct ps__held held;
 
 	if (group->is_user_read)
-		ps__perf_user_read_last(group, values);
+		ps__perf_user_read_last(group, times, values);
 	ps__signals_hold(&held);
 	group->is_off = true;
 	perf->base.off.has_unread = true;

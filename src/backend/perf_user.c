@@ -188,11 +188,20 @@ PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t instan
 	return read_direct_anew(backend, instance, totals);
 }
 
-void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values)
+void ps__perf_user_read_last(const struct ps__group *group, uint64_t *times, uint64_t *values)
 {
+	const struct perf_event_mmap_page *first = group->members[0].page;
+	uint64_t enabled_ns = LOAD(first->time_enabled) + group->carry_enabled;
+	uint64_t running_ns = LOAD(first->time_running) + group->carry_running;
+
 	for (const struct ps__member *member = group->members;
 	     member < group->members + group->count; member++) {
 		if (LOAD(member->page->index) == 0)
 			values[member->event] = (uint64_t)LOAD(member->page->offset);
 	}
+	if (LOAD(first->index) != 0 || (int64_t)(running_ns - times[1]) <= 0)
+		return;
+	times[1] = running_ns;
+	if ((int64_t)(enabled_ns - times[0]) > 0)
+		times[0] = enabled_ns;
 }

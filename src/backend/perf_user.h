@@ -36,7 +36,8 @@ bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *valu
  * ps__perf_read_direct does. */
 int ps__perf_user_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
-/* Reads what a group in the error state had counted before it was taken off the hardware. */
-void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values);
+/* Reads what a group in the error state had counted before it was taken off the hardware, and for
+ * how long. */
+void ps__perf_user_read_last(const struct ps__group *group, uint64_t *times, uint64_t *values);
 
 #endif

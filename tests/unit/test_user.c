@@ -289,6 +289,47 @@ START_TEST(a_pinned_group_that_lost_its_counter_keeps_what_it_counted)
 }
 END_TEST
 
+/* _i: the next run is read by read(2). */
+START_TEST(a_pinned_group_that_lost_its_counter_tells_its_time_and_begins_anew)
+{
+	struct ps_eventset *set = scene_started("instructions:D", "cycles", NULL);
+	struct ps_value value;
+
+	schedule(0, 500);
+	schedule(1, 700);
+	set_times(90000, 90000);
+	machine.ticks = 1000;
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_set_count(INSTRUCTIONS, 800);
+	fake_run(150000, 150000);
+	deschedule(0);
+	deschedule(1);
+	machine.pages[0]->offset = 800;
+	set_times(150000, 150000);
+	fake_set_error_state(INSTRUCTIONS, true);
+	ck_assert_int_eq(ps_stop(set, scene.root, NULL, NULL), PS_PARTIAL);
+	value = scene_part(0, "instructions:D", 0);
+	ck_assert_uint_eq(value.raw, 800);
+	ck_assert_uint_eq(value.running_ns, 150000);
+	fake_set_error_state(INSTRUCTIONS, false);
+	check_ok(ps_start(set));
+	fake_advance(INSTRUCTIONS, 7);
+	fake_run(5000, 5000);
+	if (!_i)
+		schedule(0, 807);
+	if (!_i)
+		schedule(1, 700);
+	set_times(155000, 155000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	value = scene_part(0, "instructions:D", 0);
+	ck_assert_uint_eq(value.raw, 7);
+	ck_assert_uint_eq(value.running_ns, 5000);
+	ck_assert_uint_eq(value.enabled_ns, 5000);
+	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(accumulating_and_new_readings_add_up)
 {
 	struct ps_eventset *set = started();
@@ -394,6 +435,8 @@ int main(void)
 	tcase_add_test(reading, without_the_rate_of_ticks_it_is_read_2);
 	tcase_add_test(reading, a_stopped_set_is_read_by_read_2);
 	tcase_add_test(reading, a_pinned_group_that_lost_its_counter_keeps_what_it_counted);
+	tcase_add_loop_test(
+	    reading, a_pinned_group_that_lost_its_counter_tells_its_time_and_begins_anew, 0, 2);
 	tcase_add_test(reading, accumulating_and_new_readings_add_up);
 	tcase_add_test(reading, of_two_groups_the_one_that_waits_is_read_by_read_2);
 	tcase_add_test(reading, of_instances_the_one_where_the_thread_is_is_read_in_user_space);

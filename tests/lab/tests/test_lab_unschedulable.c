@@ -164,7 +164,7 @@ START_TEST(what_a_pinned_counter_counted_unread_is_not_of_the_next_run)
 	struct ps_thread *thread = NULL;
 	long long known = (long long)lab_iterations() * 2;
 	uint64_t before = 0, after = 0;
-	struct ps_value value;
+	struct ps_value first, value;
 	int code;
 
 	lab_pin(1);
@@ -173,10 +173,16 @@ START_TEST(what_a_pinned_counter_counted_unread_is_not_of_the_next_run)
 	lab_ok(ps_start(set));
 	lab_loop(lab_iterations());
 	lab_ok(ps_read(set, root, &before, &thread));
+	first = lab_reading(thread, "r8:uD", before);
 	lab_loop(lab_iterations());
 	all = take_all_counters(1);
 	code = ps_stop(set, root, &before, &thread);
 	ck_assert_msg(code == PS_PARTIAL, "%s: %s", ps_strerror(code), ps_error_detail());
+	value = lab_reading(thread, "r8:uD", before);
+	if (!_i) {
+		ck_assert_uint_ge(value.raw, 2 * (uint64_t)known);
+		ck_assert_uint_gt(value.running_ns, first.running_ns * 3 / 2);
+	}
 	ps_eventset_destroy(all);
 	lab_ok(ps_start(set));
 	lab_ok(ps_stop(set, root, &after, &thread));
