@@ -216,6 +216,9 @@ struct ps__backend {
 		/* They may have counts that could not be read: the next start must be followed by
 		 * begin_run, which clears this */
 		bool has_unread;
+		/* It isn't known how long the tasks ran meanwhile, so the groups' enabled time is
+		 * too short. The set clears this */
+		bool is_time_unknown;
 	} off;
 	/* The thread whose end made open fail; 0: none. PS__LOST_LEADER: a group's leader ended
 	 * with another thread, because Linux had exchanged the events of the two threads */

@@ -70,12 +70,17 @@ struct ps__group {
 	uint32_t type; /* PMU type of the leader */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	/* Time in which nothing could be counted: a CPU target's CPU was seen to be offline; or,
-	 * in the error state, a task slept in earlier runs */
-	uint64_t offline_ns;
+	/*
+	 * Added to the enabled time, gives the time that is accounted for. Of a CPU target: since
+	 * its first start, with the time in which the CPU was seen to be offline. Of tasks: since a
+	 * start, the same one for all groups of the instance. Time of planning is left out
+	 */
+	uint64_t shift_ns;
 	/* A CPU target's enabled time at the last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;
-	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
+	/* CLOCK_MONOTONIC after that read, or after the start. Of tasks: also at the last read that
+	 * found the group in the error state */
+	uint64_t last_ns;
 	struct ps__user user;
 	bool is_planned; /* opened to try which events fit; it counted meanwhile */
 
@@ -367,9 +372,8 @@ static inline uint64_t ps__perf_due_ns(const struct ps__perf *perf, uint64_t now
 {
 	return perf->past_ns & PS__COUNTING ? (now - perf->past_ns) & ~PS__COUNTING : perf->past_ns;
 }
-/* Returns how much longer the backend has counted than a group, whose enabled time is given. What
- * the group counted while it was planned is not included. A task's groups are enabled only while
- * the task runs: for them this is the most that it can be. */
+/* For a CPU target. Returns how much longer the backend has counted than a group, whose enabled
+ * time is given. What the group counted while it was planned is not included. */
 uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group *group,
                              uint64_t enabled_ns);
 

@@ -256,6 +256,7 @@ static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t 
 
 	group->last_enabled = perf->buffer[1];
 	if (!group->pmu_type) {
+		group->shift_ns = 0 - perf->buffer[1];
 		perf->base.origin[2 * index] = perf->buffer[1];
 		perf->base.origin[2 * index + 1] = perf->buffer[2];
 		for (size_t place = 0; place < group->count; place++)

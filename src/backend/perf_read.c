@@ -12,10 +12,17 @@
 /* The kernel's clock of events and CLOCK_MONOTONIC may differ by this, and by 1/64 of the time. */
 #define TOLERANCE_NS 2000000u
 
-/* Handles a group in the error state, for which the kernel tells no times. The time that is missing
- * in its enabled time counts as enabled time without counting, so the values show as never
- * scheduled or scaled, not as 0. Signals are held: after a jump in between, the time would be added
- * again. */
+/* Adds time for which a group was off to its enabled time, so that its values show as scaled or
+ * never scheduled, not as complete or 0. The caller holds signals: after a jump in between, the
+ * time would be added again. */
+static void add_missing(struct ps__group *group, uint64_t *times, uint64_t missing_ns)
+{
+	times[0] += missing_ns;
+	group->carry_enabled += missing_ns;
+}
+
+/* Handles a group in the error state, for which the kernel tells no times. On a CPU all time that
+ * is missing counts as enabled time. For tasks see account_for_error. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
                             uint64_t *values)
 {
@@ -26,16 +33,8 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	ps__signals_hold(&held);
 	group->is_off = true;
 	perf->base.off.has_unread = true;
-	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
-	uint64_t run_ns = until_ns - perf->started_ns;
-	uint64_t missing_ns = ps__perf_missing_ns(perf, group, times[0]);
-	/* A task's group may lack more than this run's time: the task slept in earlier runs. */
-	if (perf->target.kind != PS__TARGET_CPU && missing_ns > run_ns) {
-		group->offline_ns += missing_ns - run_ns;
-		missing_ns = run_ns;
-	}
-	times[0] += missing_ns;
-	group->carry_enabled += missing_ns;
+	if (perf->target.kind == PS__TARGET_CPU)
+		add_missing(group, times, ps__perf_missing_ns(perf, group, times[0]));
 	ps__signals_release(&held);
 	return ps__fail(
 	    PS_PARTIAL,
@@ -130,6 +129,69 @@ static int perf_read_group(struct ps__perf *perf, struct ps__group *group, uint6
 	return ps__perf_store_group(perf, group, times, values);
 }
 
+/* Reads for how long an instance's groups have been enabled, since the start of group->shift_ns.
+ * They are enabled together, while the tasks run, so any group that can be read tells it. False if
+ * there is none. */
+static bool read_run_ns(struct ps__perf *perf, const struct ps__instance *instance,
+                        uint64_t *run_ns)
+{
+	for (size_t index = 0; index < perf->base.groups; index++) {
+		for (const struct ps__group *group = &instance->groups[index]; group;
+		     group = group->next) {
+			if (group->is_off || group->members[0].fd < 0)
+				continue;
+			ssize_t length = ps__os_read_retried(group->members[0].fd, perf->buffer,
+			                                     perf->buffer_bytes);
+			if (length < 0 || !is_group(perf, group, (size_t)length))
+				continue;
+			*run_ns = perf->buffer[1] + group->carry_enabled + group->shift_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Accounts for the time for which a group of tasks is in the error state. If no group tells how
+ * long the tasks ran, adds the least that it can be: then a group without counts is never
+ * scheduled, and not 0. No time passes between two looks at stopped counters. */
+static void account_for_error(struct ps__perf *perf, const struct ps__instance *instance,
+                              struct ps__group *group, uint64_t *times)
+{
+	struct ps__held held;
+	uint64_t run_ns = 0;
+
+	ps__signals_hold(&held);
+	uint64_t until_ns = perf->counting ? ps__os_now_ns() : perf->base.run.stopped_ns;
+	bool is_known = read_run_ns(perf, instance, &run_ns);
+	int64_t missing_ns =
+	    is_known ? (int64_t)(run_ns - times[0] - group->shift_ns) : until_ns != group->last_ns;
+	group->last_ns = until_ns;
+	if (missing_ns > 0) {
+		add_missing(group, times, (uint64_t)missing_ns);
+		perf->base.off.is_time_unknown |= !is_known;
+	}
+	ps__signals_release(&held);
+}
+
+/* Notes that a group, or a link of its chain, could not be read: `one` is the result, and is
+ * returned. A set with residencies knows by itself for how long its groups were off. */
+static __attribute__((cold, noinline)) int note_failure(struct ps__perf *perf, size_t instance,
+                                                        size_t index, uint64_t *times, int one)
+{
+	struct ps__group *group = &perf->instances[instance].groups[index];
+	bool is_chain = group->next != NULL;
+
+	if (one != PS_PARTIAL || perf->target.kind == PS__TARGET_CPU || perf->base.residency_ns)
+		return one;
+	for (; group; group = group->next) {
+		uint64_t *own = is_chain ? group->own : times;
+		if (group->is_off)
+			account_for_error(perf, &perf->instances[instance], group, own);
+		times[0] = own[0] > times[0] ? own[0] : times[0];
+	}
+	return one;
+}
+
 /* Reads a chain: one link for each kind of cores. A link counts while the task is on its kind, so
  * the links' counts add up. A link that can't be read now keeps its last totals. */
 static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times,
@@ -177,7 +239,9 @@ int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *total
 		int one = __builtin_expect(group->next != NULL, 0)
 		              ? read_chain(perf, group, totals + 2 * index, values)
 		              : read_cheapest(perf, group, totals + 2 * index, values);
-		result = ps__result_join(result, one);
+		if (__builtin_expect(one != PS_OK, 0))
+			result = ps__result_join(
+			    result, note_failure(perf, instance, index, totals + 2 * index, one));
 	}
 	return result;
 }
@@ -201,22 +265,29 @@ static void go_on_from(const struct ps__perf *perf, struct ps__group *group, con
 }
 
 /* Begins a run of one group, after its start. A group that was in the error state is readable now,
- * unless it is in this state again. */
+ * unless it is in this state again. A control group's groups are read, too, because the set changes
+ * the times in its totals (method_cgroup.c). */
 static int begin_group(struct ps__perf *perf, struct ps__group *group, const uint64_t *times,
                        const uint64_t *values)
 {
+	bool must_read = group->is_off || perf->target.kind == PS__TARGET_CGROUP;
 	int fd = group->members[0].fd;
+	uint64_t enabled_ns = times[0];
 
-	if (!group->is_off || fd < 0)
-		return PS_OK;
-	ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
-	if (length < 0)
-		return ps__perf_fail_read(perf, group);
-	bool is_whole = is_group(perf, group, (size_t)length);
-	if (!is_whole && !ps__os_is_event(fd))
-		return ps__perf_fail_lost(perf);
-	if (is_whole)
-		go_on_from(perf, group, times, values);
+	if (must_read && fd >= 0) {
+		ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
+		if (length < 0)
+			return ps__perf_fail_read(perf, group);
+		bool is_whole = is_group(perf, group, (size_t)length);
+		if (!is_whole && !ps__os_is_event(fd))
+			return ps__perf_fail_lost(perf);
+		if (is_whole && group->is_off)
+			go_on_from(perf, group, times, values);
+		if (is_whole)
+			enabled_ns = perf->buffer[1] + group->carry_enabled;
+	}
+	if (perf->target.kind != PS__TARGET_CPU)
+		group->shift_ns = 0 - enabled_ns;
 	perf->base.off.has_unread |= group->is_off;
 	return PS_OK;
 }
@@ -228,7 +299,7 @@ int ps__perf_begin_run(struct ps__backend *backend, size_t instance, const uint6
 	int result = ps__perf_is_lost(perf) ? ps__perf_fail_lost(perf) : PS_OK;
 
 	if (instance == 0)
-		backend->off.has_unread = false;
+		backend->off.has_unread = backend->off.is_time_unknown = false;
 	for (size_t index = 0; index < backend->groups; index++) {
 		struct ps__group *group = &perf->instances[instance].groups[index];
 		bool is_chain = group->next != NULL;

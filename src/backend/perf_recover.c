@@ -76,18 +76,14 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 uint64_t ps__perf_missing_ns(const struct ps__perf *perf, const struct ps__group *group,
                              uint64_t enabled_ns)
 {
-	/* A CPU's groups are those of the first instance, none of them in a chain. */
-	uint64_t planned = perf->target.kind == PS__TARGET_CPU
-	                       ? perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)]
-	                       : 0;
 	uint64_t due = ps__perf_due_ns(perf, ps__os_now_ns());
-	uint64_t known = enabled_ns - planned + group->offline_ns;
+	uint64_t known = enabled_ns + group->shift_ns;
 
 	return due > known ? due - known : 0;
 }
 
 /* Accounts for the gap. While the CPU is offline, nothing can be counted: the gap is added to
- * offline_ns. When the CPU is back, what ran there was missed, at most since it was last seen
+ * shift_ns. When the CPU is back, what ran there was missed, at most since it was last seen
  * offline. This time is added as enabled time, so the coverage shows it. For a control group not
  * even this is known, because its clock runs only while its tasks run. */
 static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool is_back)
@@ -96,7 +92,7 @@ static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool
 		return;
 	uint64_t missing = ps__perf_missing_ns(perf, group, group->carry_enabled);
 	if (!is_back)
-		group->offline_ns += missing;
+		group->shift_ns += missing;
 	else if (missing > SHORTEST_GAP_NS)
 		group->carry_enabled += missing;
 }

@@ -77,12 +77,24 @@ uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot)
 	return flags;
 }
 
+/* If it isn't known how long a group was off, marks all counts as a lower bound: a sum of parts
+ * must not be scaled by the little time that is known. Returns the mark of this fetch's parts. */
+static __attribute__((cold)) uint16_t take_unknown_time(struct ps_eventset *set)
+{
+	if (!set->counters.backend->off.is_time_unknown)
+		return 0;
+	set->counters.backend->off.is_time_unknown = false;
+	ps__set_mark_incomplete(set);
+	return PS__MARK_INCOMPLETE;
+}
+
 static uint16_t take_flags(struct ps_eventset *set, int result)
 {
 	uint16_t flags = set->is_ended ? PS__MARK_ENDED : 0;
 
 	if (__builtin_expect(set->counters.backend->interrupted || result == PS_PARTIAL, 0)) {
 		flags |= PS__MARK_INTERRUPTED;
+		flags |= take_unknown_time(set);
 		set->counters.backend->interrupted = false;
 	}
 	if (__builtin_expect(set->counters.backend->went_back, 0)) {

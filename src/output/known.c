@@ -43,8 +43,9 @@ static const struct word statuses[] = {
      "not supported by this machine, core or permission: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
-     "unreadable), a task left the control group, a CPU came online, a region's counters could "
-     "not be opened or read, samples were lost, or a process's report was lost"},
+     "unreadable), a task left the control group, a CPU came online, a counter was off for an "
+     "unknown time, a region's counters could not be opened or read, samples were lost, or a "
+     "process's report was lost"},
 };
 
 static const struct word flags[] = {

@@ -35,6 +35,7 @@ unit_tests = \
 	tests/unit/test_distance \
 	tests/unit/test_earlier \
 	tests/unit/test_error_restart \
+	tests/unit/test_error_state \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_names \

@@ -243,6 +243,26 @@ START_TEST(a_kind_in_the_error_state_takes_nothing_from_the_sum)
 }
 END_TEST
 
+/* _i: of both kinds. Then the software event's group tells how long the task ran; otherwise that of
+ * the other kind. */
+START_TEST(sleep_is_no_time_in_the_error_state_of_a_kind)
+{
+	fake_set_clock(1000000000, 0);
+	struct ps_eventset *set = scene_started("instructions", _i ? "page-faults" : NULL, NULL);
+	work(0, 1000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_set_error_state(CORE(INSTRUCTIONS), true);
+	fake_set_error_state(ATOM(INSTRUCTIONS), _i);
+	fake_set_clock(2000000000, 0);
+	work(0, 0);
+	ck_assert_int_eq(ps_read(set, scene.root, NULL, NULL), PS_PARTIAL);
+	struct ps_value value = scene_part(0, "instructions", 0);
+	ck_assert_uint_eq(value.running_ns, 1000000);
+	ck_assert_uint_eq(value.enabled_ns, 2000000);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_a_kind_counted_and_no_read_gave_is_not_of_the_next_run)
 {
 	struct ps_eventset *set = scene_started("instructions", NULL);
@@ -409,6 +429,7 @@ int main(void)
 	tcase_add_test(unsplit, without_a_split_the_kinds_add_up);
 	tcase_add_test(unsplit, what_was_counted_elsewhere_is_not_hidden);
 	tcase_add_test(unsplit, a_kind_in_the_error_state_takes_nothing_from_the_sum);
+	tcase_add_loop_test(unsplit, sleep_is_no_time_in_the_error_state_of_a_kind, 0, 2);
 	tcase_add_test(unsplit, what_a_kind_counted_and_no_read_gave_is_not_of_the_next_run);
 	tcase_add_loop_test(unsplit, a_refused_pause_leaves_all_kinds_as_they_were, 0, 4);
 	tcase_add_test(unsplit, a_refused_second_pause_resumes_nothing);

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MS 1000000u /* nanoseconds */
-
 START_TEST(a_group_has_one_disabled_leader_and_one_read_format)
 {
 	struct ps_eventset *set = scene_started("page-faults", "minor-faults", "task-clock", NULL);
@@ -95,35 +93,6 @@ START_TEST(each_group_is_scaled_by_its_own_times)
 	ck_assert_uint_eq(value.enabled_ns, 2000);
 	ck_assert_uint_eq(value.running_ns, 1500);
 	ck_assert_int_eq(value.value, 40);
-	ps_eventset_destroy(set);
-}
-END_TEST
-
-/* The time before the error state is enabled time once. _i: of a CPU; otherwise of a thread. */
-START_TEST(time_before_the_error_state_is_counted_once)
-{
-	uint64_t start_ns = 10000 * MS, expected_ns = 420 * MS;
-
-	fake_add_event(INSTRUCTIONS);
-	struct ps_eventset *set = scene_set("instructions", NULL);
-	fake_set_clock(start_ns, 0);
-	if (_i)
-		check_ok(ps_eventset_attach_cpu(set, 0));
-	check_ok(ps_start(set));
-	fake_advance(INSTRUCTIONS, 10000);
-	fake_run(400 * MS, 400 * MS);
-	fake_set_clock(start_ns + 400 * MS, 0);
-	check_ok(ps_read(set, scene.root, NULL, NULL));
-	fake_set_error_state(INSTRUCTIONS, true);
-	for (int reading = 0; reading < 3; reading++) {
-		fake_set_clock(start_ns + expected_ns, 0);
-		check_fails(ps_read(set, scene.root, NULL, NULL), PS_PARTIAL);
-		struct ps_value value = scene_part(0, "instructions", 0);
-		ck_assert_uint_eq(value.raw, 10000);
-		ck_assert_uint_eq(value.running_ns, 400 * MS);
-		ck_assert_uint_eq(value.enabled_ns, expected_ns);
-		expected_ns += 7 * MS;
-	}
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -379,36 +348,6 @@ START_TEST(more_descriptors_than_there_can_be_are_refused_before_any_is_opened)
 }
 END_TEST
 
-START_TEST(sleep_before_a_restart_is_no_time_in_the_error_state)
-{
-	uint64_t start_ns = 10000 * (uint64_t)MS;
-
-	fake_add_event(INSTRUCTIONS);
-	struct ps_eventset *set = scene_set("instructions", NULL);
-	fake_set_clock(start_ns, 0);
-	check_ok(ps_start(set));
-	fake_advance(INSTRUCTIONS, 10000);
-	fake_run(1 * MS, 1 * MS); /* the thread sleeps for 999 ms */
-	fake_set_clock(start_ns + 1000 * MS, 0);
-	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	check_ok(ps_start(set));
-	fake_advance(INSTRUCTIONS, 500);
-	fake_run(10 * MS, 10 * MS);
-	fake_set_clock(start_ns + 1010 * MS, 0);
-	check_ok(ps_read(set, scene.root, NULL, NULL));
-	fake_set_error_state(INSTRUCTIONS, true);
-	fake_set_clock(start_ns + 1020 * MS, 0);
-	check_fails(ps_read(set, scene.root, NULL, NULL), PS_PARTIAL);
-	struct ps_value value = scene_part(0, "instructions", 0);
-	ck_assert_uint_eq(value.raw, 500);
-	ck_assert_uint_eq(value.running_ns, 10 * MS);
-	ck_assert_uint_le(value.enabled_ns, 30 * MS);
-	ck_assert_int_le(value.value, 1500);
-	ck_assert_int_ge(value.value, 1000);
-	ps_eventset_destroy(set);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("open");
@@ -417,8 +356,6 @@ int main(void)
 	tcase_add_test(tests, a_group_has_one_disabled_leader_and_one_read_format);
 	tcase_add_test(tests, what_does_not_fit_in_one_group_is_split_and_says_so);
 	tcase_add_test(tests, each_group_is_scaled_by_its_own_times);
-	tcase_add_loop_test(tests, time_before_the_error_state_is_counted_once, 0, 2);
-	tcase_add_test(tests, sleep_before_a_restart_is_no_time_in_the_error_state);
 	tcase_add_test(tests, more_events_than_a_group_of_the_kernel_takes_are_counted);
 	tcase_add_test(tests, too_few_descriptors_open_none_and_the_need_and_the_limit_are_told);
 	tcase_add_test(tests, more_descriptors_than_there_can_be_are_refused_before_any_is_opened);

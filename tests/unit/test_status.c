@@ -244,9 +244,10 @@ START_TEST(time_in_the_error_state_counts_as_time_without_a_counter)
 	value = scene_part(0, "instructions", 0);
 	ck_assert_uint_eq(value.raw, 20);
 	ck_assert_uint_eq(value.running_ns, 2000 * MS);
-	ck_assert_uint_ge(value.enabled_ns, 2000 * MS);
+	ck_assert_uint_gt(value.enabled_ns, 2000 * MS);
 	ck_assert_uint_eq(value.flags & PS_VALUE_WENT_BACK, 0);
-	ck_assert_int_le((int)value.status, PS_STATUS_SCALED);
+	/* How long the thread ran in the minute is not known. */
+	ck_assert_int_eq((int)value.status, PS_STATUS_INCOMPLETE);
 	ps_eventset_destroy(set);
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COUNTERS 6
@@ -127,6 +128,39 @@ START_TEST(pinned_counters_beyond_the_hardware_are_reported_and_the_others_count
 }
 END_TEST
 
+START_TEST(sleep_is_no_time_without_a_counter)
+{
+	struct ps_topology *topology = lab_topology();
+	struct ps_eventset *set = lab_set(NULL);
+	const struct timespec fifth = {.tv_nsec = 200000000};
+	struct ps_thread *thread = NULL;
+	uint64_t counted_ns = 0, never_ns = 0;
+	int code;
+
+	for (size_t i = 0; i < PINNED; i++)
+		lab_ok(ps_eventset_add(set, pinned_names[i]));
+	lab_pin(1);
+	lab_ok(ps_start(set));
+	lab_loop(lab_iterations());
+	nanosleep(&fifth, NULL);
+	code = ps_read(set, ps_topology_root(topology), NULL, &thread);
+	ck_assert_msg(code == PS_PARTIAL, "%s: %s", ps_strerror(code), ps_error_detail());
+	for (size_t i = 0; i < PINNED; i++) {
+		struct ps_value value = lab_reading(thread, pinned_names[i], 0);
+
+		if (value.status == PS_STATUS_COUNTED)
+			counted_ns = value.enabled_ns;
+		else
+			never_ns = value.enabled_ns;
+	}
+	ck_assert_uint_lt(counted_ns, 100000000);
+	ck_assert_uint_ge(never_ns, counted_ns / 2);
+	ck_assert_uint_le(never_ns, 2 * counted_ns);
+	ps_eventset_destroy(set);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
 START_TEST(a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_reported)
 {
 	struct ps_topology *topology = lab_topology();
@@ -149,6 +183,8 @@ START_TEST(a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_repor
 	value = lab_reading(thread, "r8:uD", 0);
 	ck_assert_int_ge(value.value, known);
 	ck_assert_uint_ne(value.flags & PS_VALUE_INTERRUPTED, 0);
+	/* No other group tells how long the thread ran without the counter. */
+	ck_assert_int_eq(value.status, PS_STATUS_INCOMPLETE);
 	ps_eventset_destroy(all);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
@@ -206,6 +242,7 @@ int main(void)
 	    one_unschedulable_event_of_a_set_says_so_and_is_counted_once_there_is_a_counter);
 	tcase_add_test(counters,
 	               pinned_counters_beyond_the_hardware_are_reported_and_the_others_count);
+	tcase_add_test(counters, sleep_is_no_time_without_a_counter);
 	tcase_add_test(counters,
 	               a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_reported);
 	tcase_add_loop_test(counters, what_a_pinned_counter_counted_unread_is_not_of_the_next_run,
