@@ -67,6 +67,8 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
  * is unknown. */
 int stat_count_check(struct stat_count *count, long long *residual);
 
+/* Returns the smaller coverage; NaN if one isn't known. */
+double stat_least_coverage(double one, double other);
 /* Returns the smallest coverage of an event; 1.0 if none was multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
 bool stat_count_has_missed(const struct stat_count *count);

@@ -12,6 +12,7 @@
 #include "tools/terminal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +42,7 @@ void stat_quality_destroy(struct stat_quality *quality)
 
 void stat_quality_add_interval(struct stat_quality *quality, const struct stat_count *count)
 {
-	double coverage = stat_count_coverage(count);
-
-	if (coverage < quality->coverage)
-		quality->coverage = coverage;
+	quality->coverage = stat_least_coverage(quality->coverage, stat_count_coverage(count));
 	quality->has_missed |= stat_count_has_missed(count);
 }
 
@@ -266,7 +264,9 @@ static bool footer_is_interrupted(const struct stat_quality *quality)
 static void footer_show_coverage(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("coverage", out);
-	if (quality->coverage >= 1.0)
+	if (isnan(quality->coverage))
+		ps__buffer_add(out, "unknown: a counter was off for a time that is not known\n");
+	else if (quality->coverage >= 1.0)
 		ps__buffer_add(out, "100 %%: no event had to share a counter\n");
 	else
 		ps__buffer_add(out, "%.1f %% at least, over all CPUs: %s, ~ marks estimates\n",

@@ -5,6 +5,7 @@
 #include "tools/stat_count.h"
 #include "tools/stat_times.h"
 
+#include <math.h>
 #include <string.h>
 
 /* True if counts of this event were attributed by an estimate, or to the CPU seen at a reading. */
@@ -90,6 +91,11 @@ bool stat_count_has_missed(const struct stat_count *count)
 	return false;
 }
 
+double stat_least_coverage(double one, double other)
+{
+	return isnan(other) || other < one ? other : one;
+}
+
 double stat_count_coverage(const struct stat_count *count)
 {
 	struct ps_value total;
@@ -99,9 +105,8 @@ double stat_count_coverage(const struct stat_count *count)
 		if (!trust_total(count, event, &total))
 			continue;
 		double coverage = ps_value_coverage(&total);
-		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED &&
-		    coverage < least)
-			least = coverage;
+		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED)
+			least = stat_least_coverage(least, coverage);
 	}
 	return least;
 }

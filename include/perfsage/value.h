@@ -77,7 +77,8 @@ struct ps_value {
  *
  * value - not NULL. A value that was never enabled (one of ps_store, for
  *     example) has coverage 1.0. The coverage of an estimate of PAPI's
- *     (ps_eventset_from_papi) isn't known: not a number.
+ *     (ps_eventset_from_papi), and of an incomplete value whose counter was off
+ *     (PS_VALUE_INTERRUPTED), isn't known: not a number.
  */
 PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 

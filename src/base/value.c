@@ -4,8 +4,11 @@
 #include <perfsage/eventset.h>
 #include <perfsage/value.h>
 
+/* A lower bound from a counter that was off doesn't have all the time for which it was off. */
 double ps_value_coverage(const struct ps_value *value)
 {
+	if (value->status == PS_STATUS_INCOMPLETE && value->flags & PS_VALUE_INTERRUPTED)
+		return (double)NAN;
 	if (value->enabled_ns == 0)
 		return value->status == PS_STATUS_SCALED ? (double)NAN : 1.0;
 	return (double)value->running_ns / (double)value->enabled_ns;

@@ -8,6 +8,7 @@
 #include "base/os.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 
 static void check_lower_bound(const char *event, long long count)
@@ -18,6 +19,7 @@ static void check_lower_bound(const char *event, long long count)
 	              "%s: %s, %lld of %llu", event, ps_status_name(value.status), value.value,
 	              (unsigned long long)value.raw);
 	ck_assert_uint_ne(value.flags & PS_VALUE_INTERRUPTED, 0);
+	ck_assert(isnan(ps_value_coverage(&value)));
 }
 
 /* _i: the target. */
@@ -43,7 +45,7 @@ START_TEST(sleep_is_no_time_without_a_counter)
 END_TEST
 
 /* _i: the target. */
-START_TEST(a_lone_group_is_a_lower_bound)
+START_TEST(a_lone_group_is_a_lower_bound_with_an_unknown_coverage)
 {
 	begin();
 	struct ps_eventset *set = scene_set("instructions", NULL);
@@ -317,7 +319,8 @@ int main(void)
 	TCase *tests = scene_case_last_cpu(suite, "one count for all CPUs");
 
 	tcase_add_loop_test(tests, sleep_is_no_time_without_a_counter, 0, TARGETS);
-	tcase_add_loop_test(tests, a_lone_group_is_a_lower_bound, 0, TARGETS);
+	tcase_add_loop_test(tests, a_lone_group_is_a_lower_bound_with_an_unknown_coverage, 0,
+	                    TARGETS);
 	tcase_add_test(tests, a_lone_group_that_never_counted_is_never_scheduled);
 	tcase_add_test(tests, threads_that_run_at_once_miss_more_than_the_time_that_passes);
 	tcase_add_loop_test(tests, time_before_the_error_state_is_counted_once, 0, 2);

@@ -139,6 +139,48 @@ START_TEST(json_tells_the_least_coverage_of_a_run_of_the_total_and_of_means)
 }
 END_TEST
 
+/* Returns what is shown in this format; the caller frees it. */
+static char *shown(struct stat_count *count, enum ps_format format)
+{
+	struct stat_options options = {.format = format, .target.is_whole_machine = true};
+	struct stat_facts facts = {.elapsed_s = 1.0, .has_ended = true};
+	struct stat_output output = {.options = &options};
+	char *text = NULL;
+	size_t bytes;
+
+	output.stream = open_memstream(&text, &bytes);
+	ck_assert_int_eq(stat_show(&output, count, &facts), 0);
+	fclose(output.stream);
+	return text;
+}
+
+START_TEST(the_coverage_of_a_counter_that_was_off_for_an_unknown_time_is_unknown)
+{
+	struct ps_eventset *set = scene_set("instructions", NULL);
+	struct stat_count count = {.topology = scene.topology,
+	                           .root = scene.root,
+	                           .model = set,
+	                           .sets = &set,
+	                           .set_count = 1};
+
+	check_ok(ps_start(set));
+	fake_advance(INSTRUCTIONS, 500);
+	fake_run(1000 * MS, 500 * MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_set_error_state(INSTRUCTIONS, true);
+	check_fails(ps_stop(set, scene.root, NULL, NULL), PS_PARTIAL);
+	char *text = shown(&count, PS_FORMAT_JSON);
+	const char *run = strstr(text, "\"run\":");
+	ck_assert_msg(run && strstr(run, "\"coverage\": null"), "%s", text);
+	ck_assert_msg(strstr(text, "\"incomplete\""), "%s", text);
+	free(text);
+	text = shown(&count, PS_FORMAT_TEXT);
+	ck_assert_msg(strstr(text, "coverage    unknown: "), "%s", text);
+	free(text);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* Counts a run on the CPU of a machine with its own topology. Returns what adding it returned. */
 static int add_run_on(struct stat_aggregate *aggregate, const struct ps_eventset *model,
                       const char *machine, int cpu)
@@ -188,8 +230,11 @@ int main(void)
 	tcase_add_checked_fixture(hybrid, setup, scene_teardown);
 	tcase_add_test(hybrid, what_was_counted_stays_counted_beside_what_is_not_supported);
 	suite_add_tcase(suite, hybrid);
-	tcase_add_loop_test(scene_case_of(suite, "coverage", setup_core_pmu, scene_teardown),
+	TCase *coverage = scene_case_of(suite, "coverage", setup_core_pmu, scene_teardown);
+	tcase_add_loop_test(coverage,
 	                    json_tells_the_least_coverage_of_a_run_of_the_total_and_of_means, 0, 2);
+	tcase_add_test(coverage,
+	               the_coverage_of_a_counter_that_was_off_for_an_unknown_time_is_unknown);
 	tcase_add_test(scene_case(suite, "runs"), a_run_on_other_cpus_is_left_out);
 	return scene_run(suite);
 }
