@@ -60,12 +60,12 @@ static bool rest_begin(struct ps__member *member, uint64_t *sequences)
 		return true;
 	if (*sequences + 1 == member->last.given_up)
 		return false;
-	for (unsigned turn = 0; turn < PS__MOST_TURNS && ps__set_is_busy(member->set); turn++)
-		ps__await_turn(turn);
-	bool is_still = rest_look(member, sequences);
-	if (!is_still)
+	unsigned turn = 0;
+	while (turn < PS__MOST_TURNS && ps__set_is_busy(member->set))
+		ps__await_turn(turn++);
+	if (turn == PS__MOST_TURNS)
 		member->last.given_up = *sequences + 1;
-	return is_still;
+	return rest_look(member, sequences);
 }
 
 /* True if the thread has made a boundary since rest_begin. All earlier loads are acquiring, so they
